@@ -4,6 +4,7 @@
 #   sh -s -- take RUN OWNER SECONDS    makes ~/.unplug/lock, or takes over one that has expired
 #   sh -s -- renew RUN OWNER SECONDS   moves its end
 #   sh -s -- release RUN               removes it, when it is RUN's
+#   sh -s -- show                      exit 1 when a run holds it
 #
 # Exit 0 done; 1 held by another: `RUN OWNER SECONDS_LEFT` on stdout. Its end is on the node's
 # continuous clock with the boot id, so that no clock step and no sleep can stretch it.
@@ -79,6 +80,11 @@ release() {
   read -r run _ 2>/dev/null <.unplug/lock/owner || return 0
   [ "$run" != "$1" ] || rm -rf .unplug/lock
   rmdir .unplug 2>/dev/null || :
+}
+
+show() {
+  [ -d .unplug/lock ] || return 0
+  ! held_by_other ""
 }
 
 verb=$1
