@@ -19,8 +19,8 @@ struct Options {
 int nodes_of(const std::string& name);
 
 // Builds the lab, runs the command inside as its controller with UNPLUG_LAB set to lab.json,
-// takes the lab down, and returns the command's exit status (128 + n after signal n). Throws Error(kInconclusive) with
-// the mend when this machine cannot have a lab.
+// takes the lab down, and returns the command's exit status (128 + n after signal n). Throws
+// Error(kInconclusive) with the mend when this machine cannot have a lab.
 int run_lab(const Options& options);
 
 }  // namespace unplug::embedded

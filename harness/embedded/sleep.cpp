@@ -1,0 +1,106 @@
+#include "embedded/sleep.hpp"
+
+#include "base/units.hpp"
+#ifdef __linux__
+
+#include <dirent.h>
+#include <signal.h>
+#include <time.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "embedded/process.hpp"
+#endif
+
+namespace unplug::embedded {
+
+std::optional<std::chrono::milliseconds> sleep_asked(const std::string& line) {
+  constexpr std::string_view kWord = "sleep ";
+  if (!line.starts_with(kWord)) return std::nullopt;
+  const auto asked = parse_duration(line.substr(kWord.size()) + "s");
+  if (!asked || *asked <= Duration::zero() || *asked > std::chrono::hours{1}) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*asked);
+}
+
+}  // namespace unplug::embedded
+
+#ifdef __linux__
+namespace unplug::embedded {
+namespace {
+
+// Own tables, so that going to sleep and waking touch nobody's rules. Priority -500 is before
+// everything else, connection tracking included.
+constexpr char kDropFrames[] =
+    "table inet unplug_sleep {\n"
+    "  chain in { type filter hook prerouting priority -500; policy drop; }\n"
+    "  chain to { type filter hook input priority -500; policy drop; }\n"
+    "  chain out { type filter hook output priority -500; policy drop; }\n"
+    "}\n"
+    "table arp unplug_sleep {\n"
+    "  chain in { type filter hook input priority -500; policy drop; }\n"
+    "  chain out { type filter hook output priority -500; policy drop; }\n"
+    "}\n";
+constexpr char kLetFramesIn[] = "delete table inet unplug_sleep\ndelete table arp unplug_sleep\n";
+
+bool nft(const char* rules) {
+  const Finished done = run_program({"nft", "-f", "-"}, rules);
+  if (!done.ok()) std::fprintf(stderr, "unplug lab: nft: %s\n", done.output.c_str());
+  return done.ok();
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid > 1) found.push_back(pid);
+  }
+  return found;
+}
+
+// The letter after "pid (name) "; the name may hold anything, so it is looked for from behind.
+bool is_stopped(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const auto end = stat.rfind(") ");
+  return end != std::string::npos && (stat[end + 2] == 'T' || stat[end + 2] == 't');
+}
+
+// CLOCK_BOOTTIME, so that the machine's own sleep counts too.
+void wait_until_over(std::chrono::milliseconds how_long) {
+  timespec wake{};
+  clock_gettime(CLOCK_BOOTTIME, &wake);
+  const auto nanoseconds = wake.tv_nsec + (how_long.count() % 1000) * 1'000'000;
+  wake.tv_sec += how_long.count() / 1000 + nanoseconds / 1'000'000'000;
+  wake.tv_nsec = nanoseconds % 1'000'000'000;
+  while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &wake, nullptr) == EINTR) {
+  }
+}
+
+}  // namespace
+
+void sleep_node(std::chrono::milliseconds how_long) {
+  if (!nft(kDropFrames)) return;
+  // SAFETY: who was stopped before (a frozen rank) must not be woken by the end of the sleep.
+  std::set<pid_t> stopped_before;
+  for (const pid_t pid : all_processes()) {
+    if (is_stopped(pid)) stopped_before.insert(pid);
+  }
+  kill(-1, SIGSTOP);  // everybody in this pid namespace but its first process
+  wait_until_over(how_long);
+  for (const pid_t pid : all_processes()) {
+    if (!stopped_before.contains(pid)) kill(pid, SIGCONT);
+  }
+  // A node that stays deaf would look like a fault that nobody undid: try again, then say so.
+  for (int attempt = 0; attempt < 5 && !nft(kLetFramesIn); ++attempt) {
+    wait_until_over(std::chrono::milliseconds{100});
+  }
+}
+
+}  // namespace unplug::embedded
+#endif  // __linux__
