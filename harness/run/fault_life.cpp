@@ -53,7 +53,7 @@ void FaultLife::journal_planned() {
 }
 
 asio::awaitable<std::string> FaultLife::arm() {
-  const Call what = fault_.call(fault_.actor(), "arm");
+  const Call what = fault_.arm_call();
   const node::Outcome outcome = co_await call(stage_, what, within(kVerbWithin));
   if (!outcome.ok()) {
     co_return fmt::format("{} cannot be armed on {}: {}", fault_.id, what.node, reason(outcome));

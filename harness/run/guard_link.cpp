@@ -25,7 +25,7 @@ journal::Json fault_data(const FaultPlan& fault, const std::string& role, const 
 }
 
 asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
-  const Call what = fault_.guard_call(fault_.actor());
+  const Call what = fault_.guard_call();
   node::Node& node = stage_.context.node(what.node);
   node::Opened opened = co_await node.open(in_folder(stage_, what.line()), deadline);
   if (!opened.stream) co_return "its guard does not start: " + opened.outcome.text();

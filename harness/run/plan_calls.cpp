@@ -24,8 +24,8 @@ void add_roles(Calls& calls, const Plan& plan, const std::string& phase, const s
 
 void add_faults(Calls& calls, const Plan& plan) {
   for (const FaultPlan& fault : plan.faults) {
-    calls.push_back({"run", {}, fault.call(fault.actor(), "arm")});
-    calls.push_back({"run", {}, fault.guard_call(fault.actor())});
+    calls.push_back({"run", {}, fault.arm_call()});
+    calls.push_back({"run", {}, fault.guard_call()});
     for (const RolePlan& role : fault.roles) {
       calls.push_back({"run", {}, fault.call(role, "verify")});
       if (!fault.lasting) calls.push_back({"run", {}, fault.call(role, "verify_reverted")});

@@ -332,8 +332,14 @@ Call FaultPlan::call(const RolePlan& role, const std::string& verb) const {
   return {role.node, injector, verb, std::move(vars), {}, std::chrono::seconds{10}, {}};
 }
 
-Call FaultPlan::guard_call(const RolePlan& role) const {
-  Call guard = call(role, "guard");
+Call FaultPlan::arm_call() const {
+  Call arm = call(actor(), "arm");
+  arm.vars.emplace_back("UNPLUG_UNDO_SETTLE", to_seconds(undo_settle));
+  return arm;
+}
+
+Call FaultPlan::guard_call() const {
+  Call guard = call(actor(), "guard");
   guard.vars.emplace_back("UNPLUG_LEASE", to_seconds(lease));
   guard.vars.emplace_back("UNPLUG_HARD", to_seconds(hard));
   guard.vars.insert(guard.vars.end(), trigger_vars.begin(), trigger_vars.end());

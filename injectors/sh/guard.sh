@@ -37,6 +37,7 @@ begun=no   # the fault may be in effect
 caught=''  # children to end, each PID:START
 trigger='' # those of them that only feed the firer
 attempt=0
+never=999999999999
 
 # ---- one owner
 
@@ -256,10 +257,14 @@ pass_on() {
       now
       echo "not_fired $now_cs a trigger on the node fires this fault" >&5
       ;;
+    trigger) tell_trigger ;;
     renew | revert) echo "$pass_word $pass_arg" >&8 ;;
     esac
   done
 }
+
+# `trigger` lets the trigger loose: only after the controller has `armed` in its journal.
+tell_trigger() { echo trigger >&5; }
 
 # tail | grep | sed | pull_on_match, each a child that is known by its pid.
 watch_log() {
@@ -393,8 +398,6 @@ start_firer() {
       pass_on
     ) &
     child $!
-    watch_log
-    exec 8>&-
   else
     (
       exec <&4 >/dev/null 3<&- 4<&- 6>&-
@@ -427,7 +430,12 @@ next_word() {
   deaf) said=deaf queue='' ;;
   bound) take_bound ;;
   remembered) remembered="$remembered$arg${rest:+ }$rest$newline" ;;
-  firing) begun=yes ;;
+  firing)
+    begun=yes
+    # No renewal passes this; before fire there is nothing that could last too long.
+    hard_end=$((arg + hard))
+    [ "$lease_end" -le "$hard_end" ] || lease_end=$hard_end
+    ;;
   fired) take_fired ;;
   not_fired)
     json_text "${rest:-fire failed}"
@@ -581,6 +589,13 @@ leave() {
   exit 0
 }
 
+# Once; a trigger that cannot be watched is a fault that cannot fire.
+loose_trigger() {
+  [ -z "$trigger" ] && [ -n "${UNPLUG_WHEN_LOG-}" ] || return 0
+  watch_log || say "{\"guard\":\"not_fired\",\"nt\":$((now_cs * 10000000)),\"why\":\"its trigger does not start\"}"
+  exec 8>&-
+}
+
 main() {
   if [ -e "$fault_folder/undone" ] || [ -e "$fault_folder/spent" ]; then
     [ "${1-}" != undo ] || exit 0
@@ -607,8 +622,7 @@ main() {
   log_errors
   now
   lease_end=$((now_cs + lease))
-  hard_end=$((now_cs + hard))
-  [ "$lease_end" -le "$hard_end" ] || lease_end=$hard_end
+  hard_end=$never
   open_pipes && start_firer || exit 3
   watch_over
 }
@@ -637,6 +651,7 @@ watch_over() {
       say "{\"guard\":\"renewed\",\"nt\":$((now_cs * 10000000)),\"until\":$until_text}"
       ;;
     revert) undo request ;;
+    trigger) loose_trigger ;;
     fired | not_fired) # the trigger has done its work
       for silence in $trigger; do end_child "$silence"; done
       trigger=
