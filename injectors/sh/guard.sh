@@ -119,17 +119,25 @@ end_child() {
 
 # 0, 1: the channel. 3, 5: ctl's ends. 6: say's writing end. 4: the channel's lines, until the
 # firer has them.
+# SAFETY: a child closes what is not its own with exec: dash keeps a copy of what a redirection of
+# a function closes, and a child with a copy of a reading end would not notice the guard's death.
+# Test: guard_trials.test (nothing is left of a killed guard).
 open_pipes() {
   exec 4<&0 </dev/null
   open_ends ctl || return 1
   exec 3<&7 5>&8
   open_ends say || return 1
   exec 6>&8 8>&-
-  forward <&7 3<&- 4<&- 6>&- 7<&- &
-  forwarder=$!
-  child "$forwarder"
+  (
+    exec <&7 3<&- 4<&- 6>&- 7<&-
+    forward
+  ) &
+  child $!
   exec 7<&- >/dev/null
-  ticker >&5 3<&- 4<&- 5>&- 6>&- &
+  (
+    exec >&5 3<&- 4<&- 5>&- 6>&-
+    ticker
+  ) &
   child $!
 }
 
@@ -259,15 +267,26 @@ watch_log() {
   # GNU tail goes with us even when we are killed.
   watch_tail=
   if tail --pid=$$ -n 1 /dev/null >/dev/null 2>&1; then watch_tail=--pid=$$; fi
-  # shellcheck disable=SC2086
-  tail $watch_tail -n +1 -F "$UNPLUG_WHEN_LOG" >"$generation/lines" 2>/dev/null 3<&- 4<&- 5>&- 6>&- 7<&- 8>&- &
+  (
+    exec >"$generation/lines" 2>/dev/null 3<&- 4<&- 5>&- 6>&- 8>&-
+    # shellcheck disable=SC2086
+    exec tail $watch_tail -n +1 -F "$UNPLUG_WHEN_LOG"
+  ) &
   watched $!
-  grep -E --line-buffered -e "$UNPLUG_WHEN_MATCH" <"$generation/lines" >"$generation/hits" 3<&- 4<&- 5>&- 6>&- 7<&- 8>&- &
+  (
+    exec <"$generation/lines" >"$generation/hits" 3<&- 4<&- 5>&- 6>&- 8>&-
+    exec grep -E --line-buffered -e "$UNPLUG_WHEN_MATCH"
+  ) &
   watched $!
-  unbuffered_sed -E "$watch_split" \
-    <"$generation/hits" >"$generation/split" 3<&- 4<&- 5>&- 6>&- 7<&- 8>&- &
+  (
+    exec <"$generation/hits" >"$generation/split" 3<&- 4<&- 5>&- 6>&- 8>&-
+    unbuffered_sed -E "$watch_split"
+  ) &
   watched $!
-  pull_on_match <"$generation/split" 3<&- 4<&- 5>&- 6>&- 7<&- &
+  (
+    exec <"$generation/split" 3<&- 4<&- 5>&- 6>&-
+    pull_on_match
+  ) &
   watched $!
 }
 watched() {
@@ -360,19 +379,27 @@ G"
 }
 
 start_firer() {
+  fired=no
   if [ -n "${UNPLUG_WHEN_LOG-}" ]; then
     open_ends pull || return 1
-    fired=no
-    fire_on_command <&7 >/dev/null 3<&- 4<&- 6>&- 7<&- 8>&- &
+    (
+      exec <&7 >/dev/null 3<&- 4<&- 6>&- 7<&- 8>&-
+      fire_on_command
+    ) &
     firer_child $!
     exec 7<&-
-    pass_on <&4 >/dev/null 3<&- 4<&- 6>&- &
+    (
+      exec <&4 >/dev/null 3<&- 4<&- 6>&-
+      pass_on
+    ) &
     child $!
     watch_log
     exec 8>&-
   else
-    fired=no
-    fire_on_command <&4 >/dev/null 3<&- 4<&- 6>&- &
+    (
+      exec <&4 >/dev/null 3<&- 4<&- 6>&-
+      fire_on_command
+    ) &
     firer_child $!
   fi
   exec 4<&-
@@ -443,7 +470,10 @@ silence_firer() {
   [ -z "$firer" ] || end_child "$firer"
   for silence in $trigger; do end_child "$silence"; done
   # From a child: the pipe may be full, when the guard was stopped for hours.
-  echo drained >&5 3<&- 6>&- &
+  (
+    exec 3<&- 6>&-
+    echo drained >&5
+  ) &
   silence=$!
   word=
   while [ "$word" != drained ]; do next_word; done
@@ -492,7 +522,10 @@ revert_and_look() { revert && verify_reverted; }
 # try_undo FUNCTION: in a child with a deadline, for a command that hangs must not hang the guard.
 try_undo() {
   attempt=$((attempt + 1))
-  answer_of "$1" 3<&- 6>&- </dev/null &
+  (
+    exec </dev/null 3<&- 6>&-
+    answer_of "$1"
+  ) &
   stat_of $!
   try_child=$!:$proc_start
   now
