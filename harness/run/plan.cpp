@@ -75,6 +75,14 @@ std::string peers_of(const Bundle& bundle, const Plan& plan, const std::string& 
   return text;
 }
 
+// Where a folder of that place is: at this seat when it is one of them, else at the first.
+const SeatPlan& seat_with(const Plan& plan, const std::string& place, const SeatPlan& here) {
+  if (here.seat.place == place) return here;
+  const auto first =
+      std::ranges::find_if(plan.seats, [&](const SeatPlan& s) { return s.seat.place == place; });
+  return first == plan.seats.end() ? here : *first;
+}
+
 Vars target_vars(const Bundle& bundle, const Plan& plan, const SeatPlan& seat) {
   const std::string& scratch = bundle.lab.node(seat.node)->scratch;
   Vars vars = {{"UNPLUG_SEAT", seat.seat.id()},
@@ -87,8 +95,9 @@ Vars target_vars(const Bundle& bundle, const Plan& plan, const SeatPlan& seat) {
     vars.emplace_back("UNPLUG_PARAM_" + upper(param.name), for_script(param, value));
   }
   for (const auto& folder : bundle.target.folders) {
+    const SeatPlan& home = seat_with(plan, folder.place, seat);
     vars.emplace_back("UNPLUG_FOLDER_" + upper(folder.name),
-                      resolved(folder.path, scratch, seat.seat.id()));
+                      resolved(folder.path, bundle.lab.node(home.node)->scratch, home.seat.id()));
   }
   return vars;
 }
