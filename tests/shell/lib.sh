@@ -76,12 +76,12 @@ equal() {
 
 # eventually SECONDS COMMAND...: a condition with a deadline, never a sleep and a hope.
 eventually() {
-  eventually_left=$(($1 * 20))
+  eventually_left=$(($1 * 10))
   shift
   until "$@"; do
     eventually_left=$((eventually_left - 1))
     [ "$eventually_left" -gt 0 ] || return 1
-    sleep 0.05
+    sleep 0.1
   done
 }
 said() { grep -q "$2" "$1" 2>/dev/null; } # FILE PATTERN
