@@ -637,7 +637,7 @@ watch_over() {
       say "{\"guard\":\"renewed\",\"nt\":$((now_cs * 10000000)),\"until\":$until_text}"
       ;;
     revert) undo request ;;
-    fired | not_fired) # the trigger has done its work
+    fired) # the trigger has done its work
       for silence in $trigger; do end_child "$silence"; done
       trigger=
       ;;
