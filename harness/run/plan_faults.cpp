@@ -164,10 +164,13 @@ void add_link_vars(Vars& vars, const Param& param, const scenario::Link& link, b
   vars.emplace_back(name + "_PEER", peer.address);
 }
 
+// SAFETY: an injector that needs no root gets none: with sudo its whole guard would run as root.
 std::string root_by(const Draft& draft, const std::string& node) {
   const scenario::LabNode* lab_node = draft.bundle.lab.node(node);
   if (lab_node == nullptr || lab_node->root == scenario::Root::kNone) return "none";
-  return lab_node->root == scenario::Root::kSudo ? "sudo" : "already";
+  if (lab_node->root == scenario::Root::kAlready) return "already";
+  const auto needs = draft.injector.platforms.find(lab_node->platform);
+  return needs != draft.injector.platforms.end() && needs->second.root ? "sudo" : "none";
 }
 
 std::string node_of_role(const Draft& draft, const Role& role, const Choice& choice) {

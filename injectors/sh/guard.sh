@@ -652,7 +652,7 @@ watch_over() {
       ;;
     revert) undo request ;;
     trigger) loose_trigger ;;
-    fired | not_fired) # the trigger has done its work
+    fired) # the trigger has done its work
       for silence in $trigger; do end_child "$silence"; done
       trigger=
       ;;

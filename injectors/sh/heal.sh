@@ -236,7 +236,7 @@ report_fault() { # RUN FAULT STATE WHY
 # recorded is ended in any case.
 stop_target() {
   for seat in "$home/$1"/.seats/*; do
-    case $seat in */\* | *.[0-9]*) continue ;; esac
+    case ${seat##*/} in \* | *.*) continue ;; esac # none, or half written
     # shellcheck disable=SC2016 # expanded there
     within 15 "$1" sh -c 'set -a; . "$1"; set +a; exec sh sh/verb.sh "$seat_target" stop' sh "$seat"
   done

@@ -486,12 +486,10 @@ if [ -r /proc/self/stat ]; then
   address_interface() {
     ip -o addr show 2>/dev/null | awk -v a="${1%%%*}" '{ split($4, p, "/"); if (p[1] == a) print $2 }' | head -n 1
   }
+  # By netlink: a /sys may be that of another network namespace. "vlan7@eth0" lies on eth0.
   interfaces_below() {
-    for below in "/sys/class/net/$1"/lower_* "/sys/class/net/$1"/brif/*; do
-      [ -e "$below" ] || continue
-      below=${below##*/}
-      echo "${below#lower_}"
-    done
+    ip -o link show master "$1" 2>/dev/null | sed -n 's/^[0-9]*: \([^@:]*\)[@:].*/\1/p'
+    ip -o link show dev "$1" 2>/dev/null | sed -n 's/^[0-9]*: [^@:]*@\([^@:]*\):.*/\1/p'
   }
 else
   # ---- darwin: ps and perl. Not verified on hardware.

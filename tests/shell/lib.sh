@@ -76,12 +76,12 @@ equal() {
 
 # eventually SECONDS COMMAND...: a condition with a deadline, never a sleep and a hope.
 eventually() {
-  eventually_left=$(($1 * 20))
+  eventually_left=$(($1 * 10))
   shift
   until "$@"; do
     eventually_left=$((eventually_left - 1))
     [ "$eventually_left" -gt 0 ] || return 1
-    sleep 0.05
+    sleep 0.1
   done
 }
 said() { grep -q "$2" "$1" 2>/dev/null; } # FILE PATTERN
@@ -135,7 +135,7 @@ aim() {
 
 # open_guard LEASE HARD: a guard on a channel: we hold its stdin at 8, cat takes its stdout.
 open_guard() {
-  channel=$scratch/channel.$UNPLUG_FAULT.${run##*/}
+  channel=$scratch/channel.$UNPLUG_FAULT.${run##*/}.${sh%% *}
   mkdir "$channel"
   mkfifo "$channel/in" "$channel/out"
   cat "$channel/out" >"$channel/lines" 8>&- &
@@ -153,7 +153,7 @@ lose_channel() {
   exec 8>&-
   kill -9 "$reader" 2>/dev/null
 }
-guard_owner() { read -r _ guard_pid guard_start <"$run/$UNPLUG_FAULT/guard.${1:-1}/owner"; }
+guard_owner() { read -r _ guard_pid guard_start <"$run/$UNPLUG_FAULT/guard.1/owner"; }
 
 heal() { (cd "$HOME" && $sh -s -- "$@" <"$root/injectors/sh/heal.sh"); }
 
