@@ -1,0 +1,304 @@
+#include "node/ssh_node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <cstdlib>
+#include <exception>
+#include <random>
+
+#include "node/resident.hpp"
+#include "node/talk.hpp"
+#include "node/ustar.hpp"
+#include "ssh/session.hpp"
+
+namespace unplug::node {
+namespace {
+
+using End = Outcome::End;
+using ssh::LoginResult;
+
+// A server under MaxStartups drops early connections by chance; six tries brought 200 of 200 in.
+constexpr int kMostDrops = 6;
+
+void rethrow(std::exception_ptr bug) {
+  if (bug) std::rethrow_exception(bug);
+}
+
+Outcome to_outcome(const LoginResult& result) {
+  Outcome outcome;
+  outcome.end = result.end == LoginResult::End::kDone       ? End::kExited
+                : result.end == LoginResult::End::kTimedOut ? End::kTimedOut
+                                                            : End::kRefused;
+  outcome.status = result.end == LoginResult::End::kDone ? 0 : -1;
+  outcome.why = result.why;
+  return outcome;
+}
+
+// Everything that outlives a caller: the node's own coroutines and its operations share it.
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(asio::any_io_executor executor, std::string called, ssh::Login login, SshTimes times)
+      : name(std::move(called)),
+        changed(executor),
+        executor_(executor),
+        login_(std::move(login)),
+        times_(times) {}
+
+  void begin();
+  asio::awaitable<Outcome> connect(Deadline deadline);
+  asio::awaitable<bool> connected(Deadline deadline);
+  std::shared_ptr<Process> start(std::string_view line);
+  void close();
+
+  std::string name;
+  std::shared_ptr<Resident> resident;
+  std::vector<SessionListener> listeners;
+  Bell changed;
+
+ private:
+  asio::awaitable<LoginResult> log_in(Deadline deadline);
+  asio::awaitable<void> pause(Duration time);
+  asio::awaitable<void> reconnect();
+  asio::awaitable<void> beat(std::shared_ptr<ssh::Session> session);
+  asio::awaitable<bool> beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session, int number);
+  Duration jittered(Duration time);
+  void lost(std::string why);
+  void stand(Session how);
+  void tell(Session session, const std::string& why);
+
+  asio::any_io_executor executor_;
+  ssh::Login login_;
+  SshTimes times_;
+  std::shared_ptr<ssh::Session> session_;  // null while there is none
+  std::string why_down_ = "not connected yet";
+  std::minstd_rand random_{std::random_device{}()};  // of the jitter only
+  bool closed_ = false;
+};
+
+void Core::begin() {
+  resident = std::make_shared<Resident>(executor_, [weak = weak_from_this()] {
+    return weak.lock()->start("exec sh");  // a Resident is only used by what holds its Core
+  });
+}
+
+std::shared_ptr<Process> Core::start(std::string_view line) {
+  if (session_) return session_->start(line);
+  auto process = std::make_shared<Process>(executor_);
+  process->finish({Ending::How::kRefused, -1, {}, "no session: " + why_down_});
+  return process;
+}
+
+asio::awaitable<LoginResult> Core::log_in(Deadline deadline) {
+  auto session = ssh::Session::make(executor_, [weak = weak_from_this()](std::string why) {
+    if (const auto core = weak.lock()) core->lost(std::move(why));
+  });
+  LoginResult result = co_await session->log_in(login_, deadline);
+  if (closed_) co_return LoginResult{LoginResult::End::kRefused, "the node was closed"};
+  if (result.end == LoginResult::End::kDone) session_ = std::move(session);
+  co_return result;
+}
+
+asio::awaitable<Outcome> Core::connect(Deadline deadline) {
+  const auto begun = BootClock::now();
+  LoginResult result{LoginResult::End::kDropped, {}};
+  for (int drops = 0; result.end == LoginResult::End::kDropped && drops < kMostDrops; ++drops) {
+    if (drops > 0) co_await pause(jittered(times_.backoff_first * (1 << drops)));
+    result = co_await log_in(deadline);
+  }
+  Outcome outcome = to_outcome(result);
+  if (outcome.ok()) {
+    outcome = co_await resident->ask(":", deadline);
+    if (outcome.ok()) {
+      stand(Session::kConnected);
+    } else {
+      outcome.why = login_.address + ": no shell: " + outcome.text();
+      outcome.end = outcome.end == End::kTimedOut ? End::kTimedOut : End::kRefused;
+      if (session_) std::exchange(session_, nullptr)->close();
+    }
+  }
+  outcome.begun = begun;
+  outcome.ended = BootClock::now();
+  co_return outcome;
+}
+
+void Core::stand(Session how) {
+  tell(how, {});
+  changed.ring();
+  asio::co_spawn(
+      executor_, [self = shared_from_this(), session = session_] { return self->beat(session); },
+      rethrow);
+}
+
+void Core::tell(Session session, const std::string& why) {
+  const auto now_listening = listeners;  // a listener may add another
+  for (const auto& listener : now_listening) listener({session, why});
+}
+
+void Core::lost(std::string why) {
+  const bool stood = session_ != nullptr;
+  session_ = nullptr;
+  why_down_ = why;
+  resident->drop_shell();
+  changed.ring();
+  if (!stood || closed_) return;
+  tell(Session::kLost, why);
+  asio::co_spawn(
+      executor_, [self = shared_from_this()] { return self->reconnect(); }, rethrow);
+}
+
+asio::awaitable<void> Core::reconnect() {
+  const auto self = shared_from_this();
+  Duration backoff = times_.backoff_first;
+  while (!closed_ && !session_) {
+    co_await pause(jittered(backoff));
+    backoff = std::min(backoff * 2, times_.backoff_most);
+    if (closed_ || session_) co_return;
+    const LoginResult result = co_await log_in(within(times_.login_within));
+    if (result.end == LoginResult::End::kDone) {
+      stand(Session::kReconnected);
+    } else {
+      why_down_ = result.why;
+    }
+  }
+}
+
+asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
+  const auto self = shared_from_this();
+  std::unique_ptr<Stream> echo;
+  for (int number = 0; session->is_up(); ++number) {
+    const bool answered = co_await beat_once(echo, *session, number);
+    if (!answered && session->is_up()) {
+      session->lose(
+          fmt::format("no answer to the heartbeat within {}", for_people(times_.heartbeat_within)));
+      co_return;
+    }
+    const Deadline next = within(times_.heartbeat_every);
+    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
+  }
+}
+
+// An echo that ended (someone killed it) is started again; only silence is a missed beat.
+asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session,
+                                      int number) {
+  const Deadline deadline = within(times_.heartbeat_within);
+  const std::string word = std::to_string(number);
+  while (session.is_up() && BootClock::now() < deadline) {
+    if (!echo || echo->ended()) {
+      auto process = session.start("while read -r beat; do echo \"$beat\"; done");
+      Opened opened = co_await open_stream(std::move(process), deadline);
+      echo = std::move(opened.stream);
+      if (!echo) co_return false;
+    }
+    co_await echo->write_line(word, deadline);
+    const auto answer = co_await echo->read_line(deadline);
+    if (answer == word) co_return true;
+  }
+  co_return false;
+}
+
+asio::awaitable<void> Core::pause(Duration time) {
+  const Deadline until = within(time);
+  while (!closed_ && BootClock::now() < until) co_await changed.wait(until);
+}
+
+Duration Core::jittered(Duration time) {
+  return Duration{
+      std::uniform_int_distribution<Duration::rep>(time.count() / 2, time.count())(random_)};
+}
+
+asio::awaitable<bool> Core::connected(Deadline deadline) {
+  while (!session_ && !closed_ && BootClock::now() < deadline) co_await changed.wait(deadline);
+  co_return session_ != nullptr;
+}
+
+void Core::close() {
+  if (std::exchange(closed_, true)) return;
+  why_down_ = "the node was closed";
+  if (session_) std::exchange(session_, nullptr)->close();
+  resident->drop_shell();
+  changed.ring();
+}
+
+// The operations hold the core from their first moment on, so the node may go before them.
+asio::awaitable<Outcome> connect_on(std::shared_ptr<Core> core, Deadline deadline) {
+  co_return co_await core->connect(deadline);
+}
+
+asio::awaitable<bool> connected_on(std::shared_ptr<Core> core, Deadline deadline) {
+  co_return co_await core->connected(deadline);
+}
+
+asio::awaitable<Outcome> ask_on(std::shared_ptr<Core> core, std::string line, Deadline deadline) {
+  co_return co_await core->resident->ask(std::move(line), deadline);
+}
+
+asio::awaitable<Outcome> exec_on(std::shared_ptr<Core> core, Command command, Deadline deadline) {
+  auto process = core->start(command.line);
+  co_return co_await run_to_end(std::move(process), std::move(command), deadline);
+}
+
+asio::awaitable<Opened> open_on(std::shared_ptr<Core> core, std::string line, Deadline deadline) {
+  co_return co_await open_stream(core->start(line), deadline);
+}
+
+asio::awaitable<Outcome> upload_on(std::shared_ptr<Core> core, std::vector<File> files,
+                                   std::string folder, Deadline deadline) {
+  if (const auto why = unfit_for_ustar(files)) co_return refused(*why);
+  Command unpack{unpack_command(folder), ustar(files)};
+  co_return co_await exec_on(core, std::move(unpack), deadline);
+}
+
+class SshNode final : public Node {
+ public:
+  explicit SshNode(std::shared_ptr<Core> core) : core_(std::move(core)) { core_->begin(); }
+  ~SshNode() override { core_->close(); }
+
+  const std::string& name() const override { return core_->name; }
+  asio::awaitable<Outcome> connect(Deadline deadline) override {
+    return connect_on(core_, deadline);
+  }
+  asio::awaitable<Outcome> exec(Command command, Deadline deadline) override {
+    return exec_on(core_, std::move(command), deadline);
+  }
+  asio::awaitable<Outcome> ask(std::string line, Deadline deadline) override {
+    return ask_on(core_, std::move(line), deadline);
+  }
+  asio::awaitable<Opened> open(std::string line, Deadline deadline) override {
+    return open_on(core_, std::move(line), deadline);
+  }
+  asio::awaitable<Outcome> upload(std::vector<File> files, std::string folder,
+                                  Deadline deadline) override {
+    return upload_on(core_, std::move(files), std::move(folder), deadline);
+  }
+  asio::awaitable<bool> connected(Deadline deadline) override {
+    return connected_on(core_, deadline);
+  }
+  void on_session(SessionListener listener) override {
+    core_->listeners.push_back(std::move(listener));
+  }
+  void close() override { core_->close(); }
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+std::string default_known_hosts() {
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "" : home) + "/.ssh/known_hosts";
+}
+
+}  // namespace
+
+std::unique_ptr<Node> make_ssh_node(asio::any_io_executor executor, const scenario::LabNode& node,
+                                    std::string known_hosts, SshTimes times) {
+  ssh::Login login{
+      node.address,  node.port,
+      node.user,     node.identity,
+      node.host_key, known_hosts.empty() ? default_known_hosts() : std::move(known_hosts)};
+  return std::make_unique<SshNode>(
+      std::make_shared<Core>(std::move(executor), node.name, std::move(login), times));
+}
+
+}  // namespace unplug::node

@@ -1,0 +1,47 @@
+#include "process/script.hpp"
+
+#include <fmt/format.h>
+
+#include <random>
+
+namespace unplug {
+namespace {
+
+// Printed with printf's own octal escape: no shell on the way sees a control character.
+std::string marks(const std::string& nonce, std::string_view what_out, std::string_view what_err) {
+  return fmt::format(R"sh(printf "\036{} {}\n";printf "\036{} {}\n">&2;)sh", nonce, what_out, nonce,
+                     what_err);
+}
+
+}  // namespace
+
+std::string make_nonce() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string printf_b(std::string_view text) {
+  constexpr std::string_view kSpecial = "'\\!";
+  std::string safe;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte > 0x7e || kSpecial.find(c) != std::string_view::npos) {
+      safe += fmt::format("\\0{:03o}", byte);
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string framed_command(std::string_view line, const std::string& nonce) {
+  return fmt::format(R"sh(exec sh -c '{}(eval "$(printf %b "$1")");s=$?;{}' unplug '{}')sh",
+                     marks(nonce, "begin", "begin"), marks(nonce, "$s", "end"), printf_b(line));
+}
+
+std::string framed_line(std::string_view line, const std::string& nonce) {
+  return fmt::format(R"sh({}(eval "$(printf %b '{}')")</dev/null;s=$?;{})sh",
+                     marks(nonce, "begin", "begin"), printf_b(line), marks(nonce, "$s", "end"));
+}
+
+}  // namespace unplug

@@ -1,0 +1,158 @@
+#include "ssh/session.hpp"
+
+#include <boost/asio.hpp>
+
+#include "process/script.hpp"
+#include "ssh/channel.hpp"
+#include "ssh/link.hpp"
+
+namespace unplug::ssh {
+namespace {
+
+// sshd allows 10 (MaxSessions), and closing takes a round trip; Jepsen found 6 by experiment.
+constexpr std::size_t kMostChannels = 8;
+
+// One session with a full pipe must not keep the others from the loop.
+constexpr auto kLongestTurn = std::chrono::milliseconds{20};
+
+}  // namespace
+
+std::shared_ptr<Session> Session::make(asio::any_io_executor executor,
+                                       std::function<void(std::string)> on_lost) {
+  return std::shared_ptr<Session>(new Session(std::move(executor), std::move(on_lost)));
+}
+
+Session::Session(asio::any_io_executor executor, std::function<void(std::string)> on_lost)
+    : executor_(executor),
+      on_lost_(std::move(on_lost)),
+      link_(std::make_shared<Link>(executor)),
+      alarm_(executor) {}
+
+Session::~Session() { close(); }
+
+asio::awaitable<LoginResult> Session::log_in(Login login, Deadline deadline) {
+  const auto self = shared_from_this();
+  LoginResult result = co_await ssh::log_in(link_, std::move(login), deadline);
+  if (result.end == LoginResult::End::kDone) {
+    up_ = true;
+    link_->on_ready = [weak = weak_from_this()] {
+      if (const auto session = weak.lock()) session->schedule_turn();
+    };
+    schedule_turn();
+  } else {
+    link_->close();
+  }
+  co_return result;
+}
+
+std::shared_ptr<Process> Session::start(std::string_view line) {
+  auto process = std::make_shared<Process>(executor_);
+  process->on_touch = [weak = weak_from_this()] {
+    if (const auto session = weak.lock()) session->schedule_turn();
+  };
+  if (!up_) {
+    process->finish({Ending::How::kRefused, -1, {}, "there is no session"});
+    return process;
+  }
+  waiting_.push_back(std::make_unique<Channel>(process, line, make_nonce()));
+  schedule_turn();
+  return process;
+}
+
+void Session::schedule_turn() {
+  if (scheduled_ || !up_) return;
+  scheduled_ = true;
+  asio::post(executor_, [weak = weak_from_this()] {
+    if (const auto session = weak.lock()) session->turn();
+  });
+}
+
+void Session::turn() {
+  scheduled_ = false;
+  if (!up_) return;
+  const auto begun = BootClock::now();
+  link_->clear_dry();
+  while (admit()) {
+    if (!step_all()) return;
+    if (BootClock::now() - begun > kLongestTurn) return schedule_turn();
+  }
+  if (step_all()) sleep_until_needed();
+}
+
+// Lets the next channel in, if it may come; false when none came.
+bool Session::admit() {
+  while (!waiting_.empty() && !waiting_.front()->wanted()) waiting_.pop_front();
+  if (waiting_.empty() || open_.size() >= kMostChannels) return false;
+  for (const auto& channel : open_) {
+    if (channel->opening()) return false;
+  }
+  open_.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+  return true;
+}
+
+// False when the session went.
+bool Session::step_all() {
+  for (auto at = open_.begin(); at != open_.end();) {
+    Channel* const channel = at->get();
+    if (owner_ != nullptr && owner_ != channel) {
+      ++at;
+      continue;
+    }
+    const bool was_owner = owner_ == channel;
+    const Channel::Step step = channel->step(*link_);
+    owner_ = step == Channel::Step::kHalfSent ? channel : nullptr;
+    if (step == Channel::Step::kBroken) {
+      end("the connection broke: " + link_->last_error());
+      return false;
+    }
+    at = step == Channel::Step::kGone ? open_.erase(at) : std::next(at);
+    if (was_owner && owner_ == nullptr) at = open_.begin();  // the others may call again
+  }
+  return true;
+}
+
+void Session::sleep_until_needed() {
+  if (!waiting_.empty() && open_.size() < kMostChannels) {
+    bool opening = false;
+    for (const auto& channel : open_) opening = opening || channel->opening();
+    if (!opening) schedule_turn();  // a place came free in this very turn
+  }
+  link_->wait_for(owner_ != nullptr ? LIBSSH2_SESSION_BLOCK_INBOUND | LIBSSH2_SESSION_BLOCK_OUTBOUND
+                                    : LIBSSH2_SESSION_BLOCK_INBOUND);
+  for (const auto& channel : open_) {
+    if (!channel->again_at()) continue;
+    alarm_.expires_after(std::max<BootClock::duration>(*channel->again_at() - BootClock::now(),
+                                                       std::chrono::milliseconds{1}));
+    alarm_.async_wait([weak = weak_from_this()](boost::system::error_code aborted) {
+      const auto session = weak.lock();
+      if (!aborted && session) session->schedule_turn();
+    });
+    return;
+  }
+}
+
+void Session::lose(std::string why) {
+  if (up_) end(why);
+}
+
+void Session::end(const std::string& why) {
+  up_ = false;
+  owner_ = nullptr;
+  link_->close();
+  alarm_.cancel();
+  const auto open = std::move(open_);
+  const auto waiting = std::move(waiting_);
+  open_.clear(), waiting_.clear();
+  for (const auto& channel : open) channel->lose(why);
+  for (const auto& channel : waiting) channel->lose(why);
+  if (on_lost_) std::exchange(on_lost_, nullptr)(why);
+}
+
+void Session::close() {
+  on_lost_ = nullptr;
+  if (up_) end("the node was closed");
+  link_->close();
+}
+
+}  // namespace unplug::ssh
