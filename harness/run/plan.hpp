@@ -57,6 +57,7 @@ struct FaultPlan {
   std::string instance;
   std::string injector;
   std::optional<Victim> victim;
+  std::string thing;  // what it holds while it is in effect: "worker@worker-2"
   scenario::Trigger trigger;
   std::string trigger_text;       // for people: "when frame from worker 2 has n >= 8"
   std::optional<Duration> drawn;  // of `between`: after `started`
@@ -89,7 +90,7 @@ struct Plan {
 };
 
 // Throws Error(kUsage) where scenario and lab do not fit together in a way that the readers
-// cannot see.
+// cannot see; also where two faults could hold one thing at once, after the draws of this seed.
 Plan plan(const scenario::Bundle& bundle, std::uint64_t seed);
 
 // The target's calls of one verb: groups in order, the calls of a group at the same time. Empty

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
+#include "run/plan_overlap.hpp"
 #include "run/plan_trigger.hpp"
 
 namespace unplug::run {
@@ -239,6 +240,15 @@ Vars trigger_vars_of(const Draft& draft, const scenario::When& when) {
           {"UNPLUG_WHEN_PLUS", to_seconds(when.plus)}};
 }
 
+// A process, an interface, or else the whole node.
+std::string thing_of(const FaultPlan& fault) {
+  if (fault.victim) return fault.victim->part + "@" + fault.victim->seat.id();
+  const RolePlan& actor = fault.actor();
+  const auto interface = std::ranges::find_if(
+      actor.vars, [](const auto& v) { return v.first.ends_with("_INTERFACE"); });
+  return interface == actor.vars.end() ? actor.node : actor.node + "/" + interface->second;
+}
+
 FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
   FaultPlan planned;
   planned.id = draft.fault.id;
@@ -265,6 +275,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
                  "see `unplug list injectors`");
   }
   planned.undo_settle = needs->second.undo_settle;
+  planned.thing = thing_of(planned);
   const auto* when = std::get_if<scenario::When>(&draft.fault.trigger);
   if (when != nullptr && only_from_node(draft, *when, actor_node)) {
     planned.armed_on_node = true;
@@ -326,6 +337,7 @@ std::vector<FaultPlan> plan_faults(const Bundle& bundle, const Plan& so_far) {
     }
   }
   set_leases(planned, bundle.lab.limits);
+  refuse_overlaps(planned);
   return planned;
 }
 
