@@ -1,0 +1,54 @@
+#include "embedded/inventory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace unplug::embedded {
+namespace {
+
+struct Inventory : testing::Test {
+  Blueprint lab = blueprint(3, "3s");
+  Keys keys = {{"secret", "ssh-ed25519 USER", "SHA256:user"},
+               {{"", "ssh-ed25519 ONE", "SHA256:one"},
+                {"", "ssh-ed25519 TWO", "SHA256:two"},
+                {"", "ssh-ed25519 THREE", "SHA256:three"}}};
+};
+
+TEST_F(Inventory, LabFilePinsEveryHostKey) {
+  const auto file = nlohmann::json::parse(lab_json(lab, keys));
+  ASSERT_EQ(file["nodes"].size(), 3U);
+  EXPECT_EQ(file["nodes"][1]["host_key"], "SHA256:two");
+  EXPECT_EQ(file["nodes"][1]["address"], "10.77.0.12");
+  EXPECT_EQ(file["nodes"][1]["root"], "already");
+  EXPECT_EQ(file["embedded"], true);
+  EXPECT_EQ(file["limits"]["fault_lease"], "3s");
+}
+
+TEST_F(Inventory, LabFileNamesBothEndsOfEachLink) {
+  const auto links = nlohmann::json::parse(lab_json(lab, keys))["links"];
+  ASSERT_EQ(links.size(), 2U);
+  EXPECT_EQ(links[1]["name"], "tb2");
+  ASSERT_TRUE(links[1]["ends"].is_array());
+  EXPECT_EQ(links[1]["ends"][0]["node"], "node1");
+  EXPECT_EQ(links[1]["ends"][0]["interface"], "tb1");
+  EXPECT_EQ(links[1]["ends"][1]["node"], "node3");
+  EXPECT_EQ(links[1]["ends"][1]["interface"], "tb0");
+}
+
+TEST_F(Inventory, OneNodeHasAnEmptyListOfLinks) {
+  const Blueprint one = blueprint(1, "3s");
+  EXPECT_EQ(nlohmann::json::parse(lab_json(one, keys))["links"], nlohmann::json::array());
+}
+
+TEST_F(Inventory, KnownHostsHasNameControlAndDataAddresses) {
+  EXPECT_EQ(known_hosts(lab, keys),
+            "node1,10.77.0.11,10.78.0.1,10.78.1.1 ssh-ed25519 ONE\n"
+            "node2,10.77.0.12,10.78.0.2 ssh-ed25519 TWO\n"
+            "node3,10.77.0.13,10.78.1.2 ssh-ed25519 THREE\n");
+}
+
+TEST(Accounts, NoneIsLocked) { EXPECT_EQ(shadow_file().find('!'), std::string::npos); }
+
+}  // namespace
+}  // namespace unplug::embedded
