@@ -39,7 +39,9 @@ struct FaultFinding {
   std::string id, instance, injector, victim;
   bool confirmed = false;
   bool unhealed = false;
-  std::string text;  // "in effect from 2.1 s to 5.3 s", "no effect: ..."
+  std::string text;    // "in effect from 2.1 s to 5.3 s", "no effect: ..."
+  std::string fired;   // "4.2 s after start", "" when it never fired
+  std::string undone;  // "reverted 12 s after start", "nothing to undo", "still there"
   std::vector<Witness> witnesses;
 };
 

@@ -1,7 +1,10 @@
 // journal -> findings -> verdict. Pure: the same input gives the same result on any machine.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "check/finding.hpp"
 #include "journal/reader.hpp"
@@ -16,6 +19,8 @@ struct Case {
   std::vector<journal::Event> healed;
   const scenario::Scenario* scenario = nullptr;
   const scenario::Target* target = nullptr;
+  // By name; of an injector that is missing here, `verify_every` is taken to be 1 s.
+  const std::map<std::string, scenario::Injector>* injectors = nullptr;
 };
 
 Result judge(const Case& c);

@@ -27,6 +27,9 @@ struct PlatformNeeds {
   bool root = false;
   std::vector<std::string> tools;  // "needs"
   Duration undo_settle = std::chrono::seconds{5};
+  std::map<std::string, std::string> proof;  // role -> sentence, where it differs on this platform
+  std::string says;                          // what a report must call it here
+  std::string hardware;                      // "not verified on hardware"
 };
 
 struct Injector {

@@ -24,10 +24,19 @@ struct Selector {
 std::optional<Selector> parse_selector(const std::string& text);
 std::string to_text(const Selector& selector);
 
-struct At { Duration time{}; };                    // after `started`
-struct Between { Duration earliest{}, latest{}; };  // drawn from the seed
-struct After { std::string fault; Duration plus{}; };
-struct With { std::string fault; };
+struct At {
+  Duration time{};
+};  // after `started`
+struct Between {
+  Duration earliest{}, latest{};
+};  // drawn from the seed
+struct After {
+  std::string fault;
+  Duration plus{};
+};
+struct With {
+  std::string fault;
+};
 struct BeforeStart {};
 struct DuringRecover {};
 struct When {
@@ -41,7 +50,7 @@ struct When {
 using Trigger = std::variant<At, Between, After, With, BeforeStart, DuringRecover, When>;
 
 struct ParamValue {
-  std::string text;                 // scalars, canonical text
+  std::string text;                  // scalars, canonical text
   std::vector<std::string> between;  // for a link: two selectors
 };
 
@@ -57,10 +66,10 @@ struct Fault {
 };
 
 struct Expectation {
-  std::string name;                // for reports; "" = the check's name
+  std::string name;  // for reports; "" = the check's name
   std::string check;
-  std::vector<std::string> of;     // fault ids; empty = all
-  std::string outcome;             // timeout
+  std::vector<std::string> of;  // fault ids; empty = all
+  std::string outcome;          // timeout
   std::optional<Duration> within;
   std::string since;               // "fired" (default) or "reverted"
   std::string compare;             // output: bytes or frames

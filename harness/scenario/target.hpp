@@ -96,6 +96,14 @@ struct VersionProbe {
   std::string match;
 };
 
+// What a target computes with, the same on all its nodes; `manifest` is beside target.json.
+struct Model {
+  std::string name;
+  std::string place;
+  std::string path;      // may begin with $SCRATCH
+  std::string manifest;  // lines of sha256sum
+};
+
 struct Target {
   std::string name;
   std::string kind;  // farm, sharded
@@ -112,6 +120,7 @@ struct Target {
   std::optional<Items> items;
   std::vector<Observer> observers;
   std::vector<VersionProbe> versions;
+  std::vector<Model> models;
   std::vector<std::string> keeps;  // "FOLDER:PREFIX", not residue
 
   const Verb* verb(const std::string& name) const;

@@ -1,0 +1,95 @@
+// A journal, indexed for judging: what happened, when on the controller's clock, seen by whom.
+//
+// Built once per judged journal (the run's, and the baseline's); checks only read it. It keeps
+// no reference to the events.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/clocks.hpp"
+#include "check/coverage.hpp"
+#include "check/faults.hpp"
+#include "check/items.hpp"
+#include "check/judge.hpp"
+#include "check/processes.hpp"
+
+namespace unplug::check {
+
+struct Phase {
+  std::optional<Span> begin, end;
+};
+
+// A counter of the target rose, or an item was finished.
+struct Progress {
+  std::uint64_t seq = 0;
+  std::string seat, text;
+  Span when;
+};
+
+// Something that the target said in its log.
+struct Said {
+  std::uint64_t seq = 0;
+  std::string event, seat, text;
+  Span when;
+};
+
+// One `files` or `system` snapshot of a node.
+struct NodeSnapshot {
+  std::uint64_t seq = 0;
+  std::string node, when, scope;
+  bool clean = true, truncated = false;
+  std::map<std::string, std::vector<std::string>> lists;  // files, ports, mounts
+};
+
+struct Output {
+  std::uint64_t seq = 0;
+  std::string item, path, sha, frames;
+};
+
+struct BaselineRef {
+  std::uint64_t seq = 0;
+  bool passed = false;
+  std::string why;
+};
+
+struct History {
+  Clocks clocks;
+  Coverage coverage;
+  std::map<std::string, std::string> seats;  // seat -> node
+  bool embedded = false;
+  std::map<std::string, Phase> phases;
+  std::vector<FaultRecord> faults;  // in the order in which they were planned
+  Processes processes;
+  std::vector<ItemSnapshot> item_snapshots;
+  std::map<std::string, std::vector<Sighting>> sightings;  // item -> states seen
+  std::vector<Work> works;
+  std::vector<Progress> progress;
+  std::vector<Said> said;
+  std::vector<NodeSnapshot> node_snapshots;
+  std::vector<Output> outputs;
+  std::optional<BaselineRef> baseline_ref;
+  std::optional<std::string> closed;  // reason of run_closed; none: the journal is broken off
+  std::string closed_why;
+  std::string broken;       // why the chain of lines does not hold, or ""
+  std::optional<Span> end;  // of the last event
+
+  std::optional<Span> started() const;  // phase `run` began
+  std::vector<const FaultRecord*> faults_of(const std::vector<std::string>& ids) const;
+  const ItemSnapshot* items_before() const;  // the items that exist
+  const ItemSnapshot* items_final() const;   // the last clean one of `after`
+  std::string node_of(const std::string& seat) const;
+  // The id of the target's first observer of a kind ("log", "files", "processes").
+  std::string observer(const std::string& kind) const;
+  // "4.2 s after start"
+  std::string since_start(Span when) const;
+
+  std::map<std::string, std::string> observers;  // kind -> id
+};
+
+History history_of(const journal::Journal& journal, const std::vector<journal::Event>& healed,
+                   const Case& c);
+
+}  // namespace unplug::check

@@ -1,0 +1,146 @@
+// The command line: the one file that knows CLI11.
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.hpp"
+
+#ifndef UNPLUG_VERSION
+#define UNPLUG_VERSION "unknown"
+#endif
+
+namespace unplug::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "unplug breaks a render farm or a sharded cluster on purpose, over SSH, and proves what "
+    "happened.";
+constexpr const char* kExitCodes =
+    "exit codes: 0 pass; 1 an expectation failed; 2 bad usage or input; 3 inconclusive or refused;\n"
+    "            4 unhealed (something is still broken on a node); 70 internal error; 130 "
+    "interrupted, healed first\n\n"
+    "first steps: unplug list; unplug run scenarios/farm/worker-killed.json\n"
+    "everything back: unplug heal --lab LAB.json";
+
+void add_lookup(CLI::App& app, LookupOptions& lookup) {
+  app.add_option("--injectors", lookup.injectors, "look for injectors here first")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
+  app.add_option("--targets", lookup.targets, "look for targets here first")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
+}
+
+void add_lab(CLI::App& app, LabOptions& lab) {
+  app.add_option("--lab", lab.file,
+                 "the lab file; without it $UNPLUG_LAB, else an embedded lab is built (Linux)")
+      ->type_name("FILE");
+  app.add_option("--nodes", lab.nodes, "nodes of the embedded lab; default: as many as needed")
+      ->check(CLI::Range(1, 50));
+}
+
+void add_run(CLI::App& app, RunCommand& command) {
+  app.add_option("scenarios", command.scenarios, "scenario files; the worst exit wins")
+      ->required()
+      ->type_name("FILE");
+  add_lab(app, command.lab);
+  add_lookup(app, command.lookup);
+  app.add_option("--out", command.out, "where the run's folder goes")->capture_default_str();
+  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's");
+  app.add_option("--patch", command.patch,
+                 "a sh file that the target sources last: try a bug, or a fix")
+      ->type_name("FILE");
+  app.add_option("--wait", command.wait, "queue this long for nodes that another run holds")
+      ->capture_default_str()
+      ->type_name("D");
+}
+
+void add_plan(CLI::App& app, PlanCommand& command) {
+  app.add_option("scenario", command.scenario, "scenario file")->required()->type_name("FILE");
+  add_lab(app, command.lab);
+  add_lookup(app, command.lookup);
+  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's");
+}
+
+void add_validate(CLI::App& app, ValidateCommand& command) {
+  app.add_option("files", command.files, "scenario, lab, target or injector files")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--lab", command.lab, "also check scenarios against this lab")->type_name("FILE");
+  add_lookup(app, command.lookup);
+}
+
+void add_heal(CLI::App& app, HealCommand& command) {
+  app.add_option("--lab", command.lab, "the lab file; default: $UNPLUG_LAB")->type_name("FILE");
+  app.add_option("--out", command.out, "guards' logs go to OUT/heal-<time>")->capture_default_str();
+  app.add_option("--into", command.into, "put the logs of this run into its own folder")
+      ->check(CLI::ExistingDirectory)
+      ->type_name("RUN");
+  app.add_flag("--force", command.force, "also where a run is alive");
+}
+
+void add_list(CLI::App& app, ListCommand& command) {
+  app.add_option("what", command.what, "all, scenarios, targets, injectors or checks")
+      ->check(CLI::IsMember({"all", "scenarios", "targets", "injectors", "checks"}))
+      ->capture_default_str();
+  app.add_option("name", command.name, "one injector, in full");
+  add_lookup(app, command.lookup);
+}
+
+void add_report(CLI::App& app, ReportCommand& command) {
+  app.add_option("run", command.run, "the folder that a run left")->required()->type_name("RUN");
+  app.add_option("--format", command.format, "terminal, junit or json")
+      ->check(CLI::IsMember({"terminal", "junit", "json"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+int parse_and_run(int argc, char** argv) {
+  const std::vector<std::string> words(argv, argv + argc);
+  CLI::App app(kAbout, "unplug");
+  app.set_version_flag("--version", std::string("unplug ") + UNPLUG_VERSION);
+  app.footer(kExitCodes);
+  app.require_subcommand(1);
+
+  RunCommand run_command;
+  PlanCommand plan_command;
+  ValidateCommand validate_command;
+  HealCommand heal_command;
+  ListCommand list_command;
+  LabCommand lab_command;
+  ReportCommand report_command;
+  run_command.argv = plan_command.argv = words;
+
+  auto* run_app = app.add_subcommand("run", "run scenarios, judge them, leave runs/<time>-<name>/");
+  auto* plan_app = app.add_subcommand("plan", "say what a run would do; changes nothing");
+  auto* validate_app = app.add_subcommand("validate", "every problem of some files, at once");
+  auto* heal_app = app.add_subcommand("heal", "undo and remove whatever runs left on the nodes");
+  auto* list_app = app.add_subcommand("list", "what there is to run, to break and to check");
+  auto* lab_app = app.add_subcommand("lab", "an embedded lab: unplug lab two-node [-- COMMAND]");
+  auto* report_app = app.add_subcommand("report", "judge a run's folder again and tell");
+  add_run(*run_app, run_command);
+  add_plan(*plan_app, plan_command);
+  add_validate(*validate_app, validate_command);
+  add_heal(*heal_app, heal_command);
+  add_list(*list_app, list_command);
+  add_report(*report_app, report_command);
+  lab_app->add_option("name", lab_command.name, "two-node, or N-node")->required();
+  lab_app->add_option("--out", lab_command.out, "a folder that stays writable inside")
+      ->capture_default_str();
+  lab_app->add_option("command", lab_command.command, "after --; default: a shell");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(Exit::kUsage);
+  }
+  if (run_app->parsed()) return static_cast<int>(run(run_command));
+  if (plan_app->parsed()) return static_cast<int>(plan(plan_command));
+  if (validate_app->parsed()) return static_cast<int>(validate(validate_command));
+  if (heal_app->parsed()) return static_cast<int>(heal(heal_command));
+  if (list_app->parsed()) return static_cast<int>(list(list_command));
+  if (report_app->parsed()) return static_cast<int>(report(report_command));
+  return lab(lab_command);
+}
+
+}  // namespace unplug::cli

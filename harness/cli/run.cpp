@@ -1,0 +1,122 @@
+#include "run/run_scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <algorithm>
+#include <fstream>
+
+#include "base/shell.hpp"
+#include "check/run_folder.hpp"
+#include "cli/bring_lab.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "reports/report.hpp"
+
+namespace unplug::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Worst first (SEMANTICS, Findings and verdicts).
+constexpr std::array kWorstFirst = {Exit::kUnhealed, Exit::kInternal,     Exit::kInterrupted,
+                                    Exit::kFail,     Exit::kInconclusive, Exit::kPass};
+
+Exit worse(Exit a, Exit b) {
+  const auto rank = [](Exit e) { return std::ranges::find(kWorstFirst, e) - kWorstFirst.begin(); };
+  return rank(a) <= rank(b) ? a : b;
+}
+
+std::string repeat_command(const RunCommand& command, const scenario::Bundle& bundle,
+                           std::uint64_t seed) {
+  std::string text = "unplug run " + shell_quoted(bundle.scenario_file.string());
+  if (!bundle.lab.embedded) text += " --lab " + shell_quoted(bundle.lab_file.string());
+  if (bundle.lab.embedded && command.lab.nodes > 0) {
+    text += fmt::format(" --nodes {}", command.lab.nodes);
+  }
+  for (const auto& folder : command.lookup.injectors) {
+    text += " --injectors " + shell_quoted(folder.string());
+  }
+  for (const auto& folder : command.lookup.targets) {
+    text += " --targets " + shell_quoted(folder.string());
+  }
+  if (command.patch) text += " --patch " + shell_quoted(command.patch->string());
+  return text + fmt::format(" --seed {}", seed);
+}
+
+void write_file(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw Error(Exit::kInternal, file.string(), "cannot be written");
+}
+
+Exit judge_and_report(const run::RunOutcome& outcome, const std::string& repeat) {
+  const check::Judged judged = check::judge_folder(outcome.folder);
+  write_file(outcome.folder / "result.json", reports::result_json(judged).dump(2) + "\n");
+  write_file(outcome.folder / "junit.xml", reports::junit(judged));
+  fmt::print("\n{}", reports::terminal(judged, {stdout_is_terminal(), outcome.folder.string(),
+                                                repeat}));
+  return check::exit_of(judged.result.verdict);
+}
+
+Exit run_one(const RunCommand& command, const scenario::Bundle& bundle) {
+  const std::uint64_t seed = command.seed.value_or(bundle.scenario.seed);
+  const run::Plan plan = run::plan(bundle, seed);
+  const auto wait = parse_duration(command.wait);
+  if (!wait) {
+    throw Error(Exit::kUsage, "--wait " + command.wait, "is no duration", "write for example 60s");
+  }
+  fmt::print("{}: {}\n", bundle.scenario.name, bundle.scenario.asks);
+  fmt::print("lab {}{}, seed {}\n", bundle.lab.name, bundle.lab.embedded ? " (embedded)" : "",
+             seed);
+  run::RunOutcome outcome;
+  {
+    Console console;
+    outcome = run::run_scenario(bundle, plan,
+                                {.out = command.out, .argv = command.argv, .patch = command.patch,
+                                 .wait = *wait},
+                                console);
+  }
+  for (const std::string& problem : outcome.refused) {
+    fmt::print(stderr, "unplug: {}\n", printable(problem));
+  }
+  return judge_and_report(outcome, repeat_command(command, bundle, seed));
+}
+
+// All files are read before the first run: a bad one costs nobody an hour.
+std::vector<scenario::Bundle> load_all(const RunCommand& command,
+                                       const std::optional<fs::path>& lab) {
+  std::vector<scenario::Bundle> bundles;
+  std::vector<scenario::Problem> problems;
+  for (const fs::path& file : command.scenarios) {
+    scenario::Loaded loaded = scenario::load(file, lab, library_of(command.lookup));
+    problems.insert(problems.end(), loaded.problems.begin(), loaded.problems.end());
+    if (loaded.bundle) bundles.push_back(std::move(*loaded.bundle));
+  }
+  print_problems(problems);
+  if (!problems.empty()) bundles.clear();
+  return bundles;
+}
+
+}  // namespace
+
+Exit run(const RunCommand& command) {
+  if (command.patch && !fs::is_regular_file(*command.patch)) {
+    throw Error(Exit::kUsage, "--patch " + command.patch->string(), "there is no such file");
+  }
+  const auto lab = lab_file(command.lab);
+  const std::vector<scenario::Bundle> bundles = load_all(command, lab);
+  if (bundles.empty()) return Exit::kUsage;
+  if (!lab) {
+    const int nodes = nodes_needed(command.scenarios, command.lab, library_of(command.lookup));
+    return static_cast<Exit>(again_inside_lab(command.argv, nodes, command.out));
+  }
+  Exit worst = Exit::kPass;
+  for (const scenario::Bundle& bundle : bundles) {
+    worst = worse(worst, run_one(command, bundle));
+    if (worst == Exit::kInterrupted) break;
+  }
+  return worst;
+}
+
+}  // namespace unplug::cli

@@ -1,0 +1,224 @@
+#include "run/exercise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/shell.hpp"
+#include "run/capture.hpp"
+#include "run/faults.hpp"
+#include "run/observation.hpp"
+#include "run/preflight.hpp"
+#include "run/remote.hpp"
+#include "run/upload.hpp"
+
+namespace unplug::run {
+namespace {
+
+using std::chrono::seconds;
+
+// SEMANTICS, Recover: the default of settle is outage x 2 + 10 s.
+constexpr seconds kSettle{10};
+constexpr seconds kRemove{30};
+
+class Exercise {
+ public:
+  Exercise(Stage& stage, const Plan& plan)
+      : stage_(stage),
+        faults_(stage, plan),
+        observation_(stage, [this](const SeenEvent& seen) { faults_.event(seen); }),
+        outage_(plan.outage) {}
+
+  asio::awaitable<Ending> run() {
+    if (!co_await deploy()) {
+      co_await clear();
+      co_return ending_;
+    }
+    if (co_await start()) co_await disturb();
+    co_await capture();
+    co_await stop();
+    if (!faults_.stranded()) co_await clear();
+    ending_.stranded = faults_.stranded();
+    co_return ending_;
+  }
+
+ private:
+  // An event at each edge, so that a broken-off journal says in which phase it broke.
+  void phase(const char* name, const char* edge) {
+    stage_.journal.append({.kind = "phase", .data = {{"name", name}, {"edge", edge}}});
+    if (edge[0] == 'b') stage_.context.progress.now(name);
+  }
+
+  // The first trouble names the ending; later ones are notes.
+  void trouble(const std::string& reason, const std::string& why) {
+    if (!ending_.why.empty()) {
+      stage_.note(why);
+      return;
+    }
+    ending_.reason = reason;
+    ending_.why = why;
+  }
+
+  bool stopped() const { return stage_.context.stop != Stop::kNo; }
+
+  asio::awaitable<bool> deploy() {
+    std::vector<asio::awaitable<void>> uploads;
+    for (const std::string& node : stage_.plan().nodes) uploads.push_back(upload_to(node));
+    co_await all(stage_.context.executor, std::move(uploads));
+    if (ending_.problems.empty() && !faults_.empty()) ending_.problems = co_await probe(stage_);
+    if (!ending_.problems.empty()) {
+      ending_.reason = "preflight";
+      ending_.why = ending_.problems.front();
+      co_return false;
+    }
+    co_await snapshot_files(stage_, "before");
+    co_await snapshot_system(stage_, "before");
+    phase("deploy", "begin");
+    const std::string problem = co_await target_verb(stage_, "deploy");
+    phase("deploy", "end");
+    if (!problem.empty()) {
+      trouble("target", problem);
+      co_await stop();
+    }
+    co_return problem.empty();
+  }
+
+  asio::awaitable<void> upload_to(std::string node) {
+    const std::string problem = co_await upload(stage_, node);
+    if (!problem.empty()) ending_.problems.push_back(problem);
+  }
+
+  asio::awaitable<bool> start() {
+    phase("start", "begin");
+    faults_.journal_planned();
+    std::string problem = co_await observation_.start();
+    if (problem.empty()) problem = co_await target_verb(stage_, "start");
+    if (problem.empty()) problem = co_await wait_ready(stage_);
+    if (problem.empty() && !stopped()) problem = co_await faults_.arm_all();
+    phase("start", "end");
+    if (!problem.empty()) trouble("target", problem);
+    co_return problem.empty();
+  }
+
+  // The workload, the faults, and the time after them until the target is at rest.
+  asio::awaitable<void> disturb() {
+    stage_.started = BootClock::now();
+    phase("run", "begin");
+    faults_.started();
+    const auto& workload = stage_.bundle().scenario.workload;
+    bool no_more_events = false;
+    std::vector<asio::awaitable<void>> tasks;
+    tasks.push_back(faults_.live_all(no_more_events));
+    tasks.push_back(work(workload, no_more_events));
+    co_await all(stage_.context.executor, std::move(tasks));
+    phase("run", "end");
+    if (!observation_.at_rest() && !stopped()) co_await settle("settle");
+    if (!observation_.at_rest() && !stopped()) co_await recover();
+    ending_.at_rest = observation_.at_rest();
+    if (!ending_.at_rest && !stopped()) {
+      trouble("limit", "the target was not at rest in time");
+    }
+  }
+
+  // Hands in the workload, then waits until it is done or nothing can be waited for any more.
+  asio::awaitable<void> work(const scenario::Workload& workload, bool& no_more_events) {
+    const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
+    if (!problem.empty()) {
+      trouble("target", problem);
+    } else {
+      const journal::Json files = co_await list_items(stage_, observation_);
+      if (files.is_array()) observation_.handed_in(files);
+    }
+    const Deadline limit = stage_.started + stage_.bundle().scenario.run_limit;
+    stage_.context.progress.now("running");
+    const auto done = [&] {
+      return !problem.empty() || observation_.at_rest() || stopped() ||
+             (!faults_.empty() && faults_.over());
+    };
+    (void)co_await stage_.context.bell.until(done, limit);
+    ending_.took = BootClock::now() - stage_.started;
+    no_more_events = true;
+    stage_.context.bell.ring();
+  }
+
+  asio::awaitable<void> settle(const char* name) {
+    phase(name, "begin");
+    const Duration most = stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
+    const auto done = [&] { return observation_.at_rest() || stopped(); };
+    (void)co_await stage_.context.bell.until(done, within(most));
+    ending_.took = BootClock::now() - stage_.started;
+    phase(name, "end");
+  }
+
+  // What the operator would do next; only what the profile says, once.
+  asio::awaitable<void> recover() {
+    const auto& verbs = stage_.bundle().target.recover;
+    if (verbs.empty() || stage_.baseline || faults_.stranded()) co_return;
+    phase("recover", "begin");
+    const journal::Json files = co_await list_items(stage_, observation_);
+    if (files.is_array()) observation_.at_capture(files);
+    for (const std::string& verb : verbs) {
+      const std::string problem = co_await target_verb(stage_, verb);
+      if (!problem.empty()) trouble("target", problem);
+    }
+    phase("recover", "end");
+    co_await settle("settle");
+  }
+
+  asio::awaitable<void> capture() {
+    phase("capture", "begin");
+    const journal::Json files = co_await list_items(stage_, observation_);
+    if (files.is_array()) observation_.at_capture(files);
+    co_await capture_outputs(stage_, observation_);
+    co_await snapshot_files(stage_, "after");
+    if (!faults_.empty()) co_await read_clocks(stage_);
+    phase("capture", "end");
+  }
+
+  asio::awaitable<void> stop() {
+    phase("stop", "begin");
+    const std::string problem = co_await target_verb(stage_, "stop");
+    if (!problem.empty()) stage_.note("stop: " + problem);
+    co_await snapshot_system(stage_, "after");
+    co_await observation_.stop();
+    co_await collect_logs(stage_);
+    phase("stop", "end");
+  }
+
+  // Takes the folder off the nodes; ends what the target's own `stop` left, which by now is
+  // in the journal as a process that was not seen to go.
+  asio::awaitable<void> clear() {
+    (void)co_await target_verb(stage_, "remove");
+    std::vector<asio::awaitable<void>> tasks;
+    for (const std::string& node : stage_.plan().nodes) tasks.push_back(clear_node(node));
+    co_await all(stage_.context.executor, std::move(tasks));
+  }
+
+  asio::awaitable<void> clear_node(std::string node) {
+    const std::string script = node_script("heal.sh");
+    const std::string run = shell_quoted(stage_.id);
+    (void)co_await stage_.context.node(node).exec(
+        {.line = "sh -s -- undo " + run, .input = script}, within(kRemove));
+    const node::Outcome removed = co_await stage_.context.node(node).exec(
+        {.line = "sh -s -- remove " + run, .input = script}, within(kRemove));
+    if (!removed.ok()) {
+      stage_.note("the run's folder could not be removed: " + reason(removed), node);
+    }
+  }
+
+  Stage& stage_;
+  Faults faults_;
+  Observation observation_;
+  Duration outage_;
+  Ending ending_;
+};
+
+}  // namespace
+
+asio::awaitable<Ending> exercise(Stage& stage, const Plan& plan) {
+  Exercise run(stage, plan);
+  co_return co_await run.run();
+}
+
+}  // namespace unplug::run

@@ -1,0 +1,75 @@
+// The life of one fault instance, from planned to reverted (docs/journal.md, states of a fault).
+//
+// Order is safety: the undo is on the node's disk and journaled here, synced, before the guard
+// is started; `armed` is synced before anything can fire. Whatever happens, end() has been
+// reached when live() returns.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/context.hpp"
+#include "run/guard_link.hpp"
+#include "run/plan_trigger.hpp"
+
+namespace unplug::run {
+
+// Whom a fault tells what other faults wait for (`with`, `after`).
+class FaultNews {
+ public:
+  virtual ~FaultNews() = default;
+  virtual void fired(const FaultPlan& fault) = 0;
+  virtual void ended(const FaultPlan& fault) = 0;
+};
+
+class FaultLife {
+ public:
+  FaultLife(Stage& stage, const FaultPlan& fault, FaultNews& news);
+
+  const FaultPlan& plan() const { return fault_; }
+  TriggerWatch& watch() { return watch_; }
+  bool fired() const { return fired_; }
+  bool over() const { return over_; }          // nothing more will happen
+  bool stranded() const { return stranded_; }  // and it is still broken
+
+  void journal_planned();
+
+  // The undo on the node, then the guard. "" or why it could not.
+  asio::awaitable<std::string> arm();
+
+  // Waits for the trigger, fires, proves, holds, reverts, proves again. `at_rest` says that the
+  // target has nothing more to do: what has not been triggered by then never will be.
+  asio::awaitable<void> live(const bool& at_rest);
+
+  // Takes back what is armed, without firing.
+  asio::awaitable<void> disarm(std::string why);
+
+ private:
+  asio::awaitable<bool> wait_for_trigger(const bool& at_rest);
+  asio::awaitable<bool> fire();
+  asio::awaitable<void> prove_lasting();
+  asio::awaitable<void> hold();
+  asio::awaitable<void> revert(std::string why);
+  asio::awaitable<void> prove_reverted();
+
+  enum class Says { kYes, kNo, kUnknown };
+  // One sample of every role at the same time; the worst answer.
+  asio::awaitable<Says> sample(std::string verb);
+  asio::awaitable<void> sample_role(const RolePlan& role, std::string verb, Says& worst);
+
+  void journal(const std::string& state, journal::Json more = {});
+  void journal_fired(BootClock::time_point asked_at);
+  void in_effect();
+  void strand(const std::string& why);
+
+  Stage& stage_;
+  const FaultPlan& fault_;
+  FaultNews& news_;
+  TriggerWatch watch_;
+  std::shared_ptr<GuardLink> guard_;
+  BootClock::time_point fired_at_{};
+  bool armed_ = false, fired_ = false, in_effect_ = false, over_ = false, stranded_ = false;
+};
+
+}  // namespace unplug::run

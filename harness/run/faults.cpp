@@ -1,0 +1,79 @@
+#include "run/faults.hpp"
+
+#include <algorithm>
+
+#include "run/remote.hpp"
+
+namespace unplug::run {
+namespace {
+
+asio::awaitable<void> arm_one(FaultLife& life, std::string& problem) {
+  std::string own = co_await life.arm();
+  if (problem.empty()) problem = std::move(own);
+}
+
+}  // namespace
+
+Faults::Faults(Stage& stage, const Plan& plan) : stage_(stage) {
+  for (const FaultPlan& fault : plan.faults) {
+    lives_.push_back(std::make_unique<FaultLife>(stage, fault, *this));
+  }
+}
+
+bool Faults::over() const { return std::ranges::all_of(lives_, [](auto& l) { return l->over(); }); }
+
+bool Faults::stranded() const {
+  return std::ranges::any_of(lives_, [](auto& l) { return l->stranded(); });
+}
+
+void Faults::journal_planned() {
+  if (lives_.empty()) return;
+  for (const auto& life : lives_) life->journal_planned();
+  stage_.journal.sync();
+}
+
+asio::awaitable<std::string> Faults::arm_all() {
+  std::string problem;
+  std::vector<asio::awaitable<void>> tasks;
+  for (const auto& life : lives_) tasks.push_back(arm_one(*life, problem));
+  co_await all(stage_.context.executor, std::move(tasks));
+  if (problem.empty()) co_return "";
+  // Undo in reverse order of arming; go on past failures, each of which is journaled.
+  for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
+    co_await (*life)->disarm("another fault could not be armed");
+  }
+  co_return problem;
+}
+
+Duration Faults::now() const { return BootClock::now() - stage_.started; }
+
+void Faults::started() {
+  for (const auto& life : lives_) life->watch().started(now());
+  stage_.context.bell.ring();
+}
+
+void Faults::event(const SeenEvent& seen) {
+  for (const auto& life : lives_) life->watch().event(now(), seen);
+  stage_.context.bell.ring();
+}
+
+asio::awaitable<void> Faults::live_all(const bool& at_rest) {
+  std::vector<asio::awaitable<void>> tasks;
+  for (const auto& life : lives_) tasks.push_back(life->live(at_rest));
+  co_await all(stage_.context.executor, std::move(tasks));
+}
+
+void Faults::fired(const FaultPlan& fault) {
+  for (const auto& life : lives_) life->watch().fired(now(), fault.id);
+  stage_.context.bell.ring();
+}
+
+void Faults::ended(const FaultPlan& fault) {
+  const bool all_instances = std::ranges::all_of(
+      lives_, [&](auto& life) { return life->plan().id != fault.id || life->over(); });
+  if (!all_instances) return;
+  for (const auto& life : lives_) life->watch().ended(now(), fault.id);
+  stage_.context.bell.ring();
+}
+
+}  // namespace unplug::run

@@ -1,0 +1,156 @@
+#include "run/guard_link.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio.hpp>
+
+#include "base/shell.hpp"
+#include "run/remote.hpp"
+
+namespace unplug::run {
+namespace {
+
+// A lease is renewed three times before it could run out, so that one lost line costs nothing.
+constexpr int kRenewalsPerLease = 3;
+
+// A line on an open stream is written in microseconds; longer means that the link is stuck.
+constexpr std::chrono::seconds kWrite{2};
+
+}  // namespace
+
+journal::Json fault_data(const FaultPlan& fault, const std::string& role, const std::string& state,
+                         const std::string& by) {
+  return {{"id", fault.id},   {"instance", fault.instance}, {"role", role},
+          {"injector", fault.injector}, {"state", state},   {"by", by}};
+}
+
+asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
+  const Call what = fault_.guard_call();
+  node::Node& node = stage_.context.node(what.node);
+  node::Opened opened = co_await node.open(in_folder(stage_, what.line()), deadline);
+  if (!opened.stream) co_return "its guard does not start: " + opened.outcome.text();
+  stream_ = std::move(opened.stream);
+  asio::co_spawn(stage_.context.executor, listen(shared_from_this()), asio::detached);
+  const bool settled = co_await stage_.context.bell.until(
+      [this] { return said_.armed || said_.gone; }, deadline);
+  if (said_.armed) {
+    renewed_ = BootClock::now();
+    asio::co_spawn(stage_.context.executor, renew(shared_from_this()), asio::detached);
+    co_return "";
+  }
+  if (!settled) co_return "its guard did not answer in time";
+  const auto& ended = stream_->ended();
+  co_return "its guard ended: " + (ended ? reason(*ended) : std::string("no reason given"));
+}
+
+asio::awaitable<bool> GuardLink::loose_trigger(Deadline deadline) {
+  co_return stream_ != nullptr && co_await stream_->write_line("trigger", deadline);
+}
+
+asio::awaitable<bool> GuardLink::fire(Deadline deadline) {
+  co_return stream_ != nullptr && co_await stream_->write_line("fire", deadline);
+}
+
+asio::awaitable<void> GuardLink::ask_revert(Deadline deadline) {
+  if (!said_.gone && co_await stream_->write_line("revert", std::min(deadline, within(kWrite)))) {
+    co_return;
+  }
+  if (!co_await stage_.context.node(fault_.actor().node).connected(deadline)) co_return;
+  const std::string folder = shell_quoted(stage_.remote() + "/" + fault_.instance);
+  (void)co_await stage_.context.node(fault_.actor().node)
+      .ask(": >" + folder + "/please-revert", deadline);
+}
+
+asio::awaitable<void> GuardLink::look(Deadline deadline) {
+  const std::string folder = shell_quoted(stage_.remote() + "/" + fault_.instance);
+  const node::Outcome seen = co_await stage_.context.node(fault_.actor().node)
+                                 .ask(fmt::format("for f in fired spent undone; do [ -e {}/$f ] && "
+                                                  "echo $f; done; :",
+                                                  folder),
+                                      deadline);
+  if (!seen.ok()) co_return;
+  if (seen.out.find("fired") != std::string::npos) said_.fired = true;
+  if (seen.out.find("undone") != std::string::npos) said_.reverted = true;
+  if (seen.out.find("spent") != std::string::npos) said_.spent = true;
+}
+
+asio::awaitable<void> GuardLink::listen(std::shared_ptr<GuardLink> self) {
+  for (;;) {
+    // A guard is silent while nothing happens; its end or the session's ends this loop.
+    const auto line = co_await self->stream_->read_line(within(std::chrono::hours{24}));
+    if (!line) break;
+    self->heard(*line);
+    self->stage_.context.bell.ring();
+  }
+  self->said_.gone = true;
+  self->stage_.context.bell.ring();
+}
+
+asio::awaitable<void> GuardLink::renew(std::shared_ptr<GuardLink> self) {
+  const Duration lease = self->fault_.lease;
+  while (!self->said_.over() && !self->said_.reverting && !self->said_.gone) {
+    const Deadline next = within(lease / kRenewalsPerLease);
+    const bool over = co_await self->stage_.context.bell.until(
+        [&] { return self->said_.over() || self->said_.reverting || self->said_.gone; }, next);
+    if (over) break;
+    (void)co_await self->stream_->write_line("renew " + to_seconds(lease), within(kWrite));
+    if (!self->lease_lost_ && BootClock::now() - self->renewed_ > lease) {
+      self->lease_lost_ = true;
+      self->journal("lease_lost", {}, {});
+    }
+  }
+}
+
+void GuardLink::journal(const std::string& state, journal::Json more,
+                        const journal::Json& said) const {
+  journal::Json data = fault_data(fault_, fault_.actor().role, state, "guard");
+  if (more.is_object()) data.update(more);
+  journal::Draft draft{.kind = "fault", .data = std::move(data), .node = fault_.actor().node};
+  draft.src = "guard";
+  if (said.is_object() && said.contains("nt") && !said_.boot.empty()) {
+    draft.node_time = journal::NodeTime{said_.boot, said.value("nt", std::int64_t{0})};
+  }
+  stage_.journal.append(std::move(draft));
+}
+
+void GuardLink::heard(const std::string& line) {
+  const auto said = journal::Json::parse(line, nullptr, false);
+  if (!said.is_object()) {
+    stage_.note("guard of " + fault_.instance + ": " + line, fault_.actor().node);
+    return;
+  }
+  const std::string what = said.value("guard", "");
+  if (what == "armed") {
+    said_.armed = true;
+    said_.gen = said.value("gen", 0);
+    said_.boot = said.value("boot", "");
+  } else if (what == "bound") {
+    said_.victim = said;
+    said_.victim.erase("guard");
+  } else if (what == "fired") {
+    // FaultLife journals `fired`: it knows when fire was asked for.
+    said_.fired = true;
+    said_.fired_by = BootClock::now();
+    said_.nt = said.value("nt", std::int64_t{0});
+    said_.line = said.value("line", "");
+  } else if (what == "not_fired") {
+    said_.not_fired = true;
+    said_.why = said.value("why", "");
+  } else if (what == "renewed") {
+    renewed_ = BootClock::now();
+  } else if (what == "reverting") {
+    said_.reverting = true;
+    said_.why = said.value("why", "");
+    journal("reverting", {{"why", said_.why}}, said);
+  } else if (what == "reverted") {
+    said_.reverted = true;
+    journal(said_.fired ? "reverted" : "disarmed", {}, said);
+  } else if (what == "still_broken") {
+    said_.why = said.value("why", "");
+    stage_.note("still broken: " + fault_.instance + ": " + said_.why, fault_.actor().node);
+  } else if (what == "spent") {
+    said_.spent = true;
+  }
+}
+
+}  // namespace unplug::run

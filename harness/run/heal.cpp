@@ -1,0 +1,182 @@
+#include "run/heal.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/asio.hpp>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/shell.hpp"
+#include "journal/event.hpp"
+#include "node/ssh_node.hpp"
+#include "run/bell.hpp"
+#include "run/remote.hpp"
+#include "run/upload.hpp"
+
+namespace unplug::run {
+namespace {
+
+namespace fs = std::filesystem;
+using journal::Json;
+using node::Outcome;
+
+constexpr std::chrono::seconds kConnect{15};
+constexpr std::chrono::seconds kAsk{10};
+// The longest undo_settle of a shipped injector, the guard's own stop, and the target's stop.
+constexpr std::chrono::seconds kUndo{120};
+
+class Healer {
+ public:
+  Healer(const scenario::Lab& lab, const HealOptions& options, Progress& progress,
+         asio::any_io_executor executor)
+      : lab_(lab), options_(options), progress_(progress), executor_(executor), bell_(executor) {
+    for (const auto& node : lab.nodes) {
+      nodes_[node.name] = node::make_ssh_node(executor, node, lab.known_hosts);
+    }
+  }
+
+  asio::awaitable<void> go() {
+    std::vector<asio::awaitable<void>> tasks;
+    for (const auto& [name, node] : nodes_) tasks.push_back(heal_node(name));
+    co_await all(executor_, std::move(tasks));
+    for (const auto& [name, node] : nodes_) node->close();
+  }
+
+  Healed result;
+
+ private:
+  asio::awaitable<Outcome> script(std::string node, std::string file, std::string words,
+                                  Duration most) {
+    co_return co_await nodes_.at(node)->exec(
+        {.line = "sh -s -- " + words, .input = node_script(file)}, within(most));
+  }
+
+  asio::awaitable<void> heal_node(std::string name) {
+    const Outcome reached = co_await nodes_.at(name)->connect(within(kConnect));
+    if (!reached.ok()) {
+      result.unreachable.push_back(name + ": " + reached.why);
+      co_return;
+    }
+    if (!options_.force && !co_await lock_is_free(name)) co_return;
+    const Outcome runs = co_await nodes_.at(name)->ask(
+        "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :",
+        within(kAsk));
+    std::istringstream names(runs.out);
+    for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
+    // A dead lock of a run that has no folder here.
+    (void)co_await nodes_.at(name)->ask(
+        "rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :", within(kAsk));
+  }
+
+  // A dead controller's lock ends with its lease; a live one's is renewed before that.
+  asio::awaitable<bool> lock_is_free(std::string name) {
+    const Deadline give_up = within(lab_.limits.fault_lease + std::chrono::seconds{2});
+    for (;;) {
+      const Outcome held = co_await script(name, "lock.sh", "show", kAsk);
+      if (held.ok()) co_return true;
+      std::string run, owner, left;
+      std::istringstream(held.out) >> run >> owner >> left;
+      if (BootClock::now() >= give_up) {
+        result.in_use.push_back(fmt::format(
+            "{}: run {} of {} is alive ({} s of its lease left); stop it, or use --force", name,
+            run, owner, left));
+        co_return false;
+      }
+      progress_.fact(name, fmt::format("waiting {} s for the lock of run {} to end", left, run));
+      co_await bell_.wait(std::min(give_up, within(std::chrono::seconds{1})));
+    }
+  }
+
+  asio::awaitable<void> heal_run(std::string name, std::string run) {
+    const Outcome undo = co_await script(name, "heal.sh", "undo " + shell_quoted(run), kUndo);
+    bool finished = false;
+    const std::size_t left_before = result.left.size();
+    std::istringstream lines(undo.out);
+    for (std::string text; std::getline(lines, text);) {
+      const Json line = Json::parse(text, nullptr, false);
+      if (!line.is_object()) continue;
+      finished = finished || line.value("heal", "") == "done";
+      tell(name, run, line);
+    }
+    if (!finished) result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(undo)));
+    co_await store(name, run, undo.out);
+    if (result.left.size() != left_before) co_return;
+    const Outcome removed = co_await script(name, "heal.sh", "remove " + shell_quoted(run), kAsk);
+    if (!removed.ok()) {
+      result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(removed)));
+    }
+  }
+
+  void tell(const std::string& name, const std::string& run, const Json& line) {
+    const std::string what = line.value("heal", "");
+    const std::string state = line.value("state", "");
+    if (what == "fault") {
+      const std::string fault = line.value("fault", "");
+      progress_.fact(name, fmt::format("{} of run {}: {}", fault, run, state));
+      ++result.undone;
+      if (state == "stranded") {
+        result.left.push_back(fmt::format(
+            "{}: {} of run {} is still in effect: {}; by hand: cd ~/.unplug/{} && sh {}/guard.sh "
+            "undo hand",
+            name, fault, run, line.value("why", ""), run, fault));
+      }
+    } else if (what == "process") {
+      const std::string process =
+          fmt::format("{} {} (pid {})", line.value("part", ""), line.value("seat", ""),
+                      line.value("pid", 0));
+      progress_.fact(name, process + ": " + state);
+      ++result.undone;
+      if (state == "still_there") result.left.push_back(name + ": " + process + " is still there");
+    }
+  }
+
+  fs::path folder_of(const std::string& run) {
+    if (options_.into && run == options_.into->filename().string()) {
+      return *options_.into / "healed";
+    }
+    if (result.folder.empty()) result.folder = options_.out / ("heal-" + wall_stamp());
+    return result.folder;
+  }
+
+  asio::awaitable<void> store(std::string name, std::string run, std::string said) {
+    const fs::path folder = folder_of(run);
+    if (result.folder.empty()) result.folder = folder;
+    fs::create_directories(folder);
+    std::ofstream(folder / (name + ".heal.jsonl")) << said;
+    const std::string home = shell_quoted(".unplug/" + run);
+    const Outcome logs = co_await nodes_.at(name)->ask(
+        fmt::format("for f in {}/*/guard.log; do [ -f \"$f\" ] && basename \"${{f%/guard.log}}\"; "
+                    "done; :",
+                    home),
+        within(kAsk));
+    std::istringstream faults(logs.out);
+    for (std::string fault; std::getline(faults, fault);) {
+      const Outcome log = co_await nodes_.at(name)->exec(
+          {.line = fmt::format("cat {}/{}/guard.log", home, shell_quoted(fault)), .input = {}},
+          within(kAsk));
+      if (log.ok()) std::ofstream(folder / (name + "." + fault + ".jsonl")) << log.out;
+    }
+  }
+
+  const scenario::Lab& lab_;
+  const HealOptions& options_;
+  Progress& progress_;
+  asio::any_io_executor executor_;
+  Bell bell_;
+  std::map<std::string, std::unique_ptr<node::Node>> nodes_;
+};
+
+}  // namespace
+
+Healed heal(const scenario::Lab& lab, const HealOptions& options, Progress& progress) {
+  asio::io_context io(1);
+  Healer healer(lab, options, progress, io.get_executor());
+  asio::co_spawn(io, healer.go(), [](std::exception_ptr error) {
+    if (error) std::rethrow_exception(error);
+  });
+  io.run();
+  return std::move(healer.result);
+}
+
+}  // namespace unplug::run

@@ -1,0 +1,84 @@
+// From what the nodes' observers see to events: target events, work, items, processes, coverage.
+//
+// Also knows what the run must know while it goes on: the items' states, and whether the target
+// is at rest. Owns one Spool per node.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/ere.hpp"
+#include "run/plan_trigger.hpp"
+#include "run/spool.hpp"
+
+namespace unplug::run {
+
+// observe.conf of one node (docs/node-protocol.md).
+std::string observe_conf(const scenario::Bundle& bundle, const Plan& plan, const std::string& node);
+
+// The items of a list of files: what a `snapshot` of scope items holds.
+struct ItemFiles {
+  journal::Json what;                         // items, outputs, partial, foreign
+  std::map<std::string, std::string> states;  // item -> state; the last one listed
+  std::set<std::string> doubled;              // items in more than one state
+};
+
+class Observation {
+ public:
+  using EventListener = std::function<void(const SeenEvent&)>;
+
+  Observation(Stage& stage, EventListener on_event);
+
+  asio::awaitable<std::string> start();
+  asio::awaitable<void> stop();
+
+  // The items that exist now; they are what the run is about. Journals the snapshot `before`.
+  void handed_in(const journal::Json& files);
+  // Journals a snapshot `after`.
+  void at_capture(const journal::Json& files);
+
+  // The server's node, and what observe.sh files must list there; "" when the target has no items.
+  std::string items_node() const;
+  std::string items_folder() const;
+
+  // Every item handed in is in a terminal state. Never true before handed_in().
+  bool at_rest() const { return at_rest_; }
+  const std::map<std::string, std::string>& items() const { return states_; }
+  ItemFiles read_items(const journal::Json& files) const;  // [[path, size], ...]
+
+ private:
+  void line(const std::string& node, const journal::Json& line);
+  void log_line(const std::string& node, const journal::Json& line);
+  void files(const std::string& node, const journal::Json& line);
+  void process(const std::string& node, const journal::Json& line);
+  void coverage(const std::string& node, const journal::Json& line);
+  void observer_event(const std::string& node, const char* edge, std::int64_t from,
+                      std::int64_t to, const std::string& why);
+  void note_states(const ItemFiles& seen, const std::string& node,
+                   const std::optional<journal::NodeTime>& time);
+  void append(const std::string& node, const journal::Json& line, std::string kind,
+              journal::Json data);
+  std::optional<journal::NodeTime> time_of(const std::string& node,
+                                           const journal::Json& line) const;
+
+  struct NodeState {
+    std::string boot;
+    std::int64_t begin = 0, last = 0;
+  };
+
+  Stage& stage_;
+  EventListener on_event_;
+  std::vector<std::shared_ptr<Spool>> spools_;
+  std::map<std::string, NodeState> nodes_;
+  std::vector<std::pair<const scenario::EventPattern*, Ere>> patterns_;
+  std::optional<Ere> item_name_;
+  std::set<std::string> expected_;  // items handed in
+  std::map<std::string, std::string> states_;
+  bool at_rest_ = false;
+};
+
+}  // namespace unplug::run

@@ -1,0 +1,274 @@
+#include "run/preflight.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/shell.hpp"
+#include "run/remote.hpp"
+#include "run/upload.hpp"
+
+namespace unplug::run {
+namespace {
+
+using journal::Json;
+using node::Outcome;
+using Problems = std::vector<std::string>;
+
+constexpr std::chrono::seconds kConnect{15};
+constexpr std::chrono::seconds kAsk{5};
+constexpr std::chrono::seconds kScript{20};
+constexpr int kClockTrips = 5;
+
+// Both platforms; perl because no shell reads a clock finer than 10 ms without a fork.
+constexpr const char* kReadClock =
+    "perl -MTime::HiRes=clock_gettime -e '"
+    "printf \"%.0f %.6f\\n\", clock_gettime($^O eq \"linux\" ? 7 : 6) * 1e9, Time::HiRes::time()'; "
+    "cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid";
+
+asio::awaitable<void> reach_one(Context& context, std::string name, Problems& problems) {
+  const Outcome outcome = co_await context.node(name).connect(within(kConnect));
+  if (!outcome.ok()) problems.push_back(fmt::format("{}: {}", name, outcome.why));
+}
+
+asio::awaitable<void> check_marker(Context& context, std::string name, Problems& problems) {
+  const Outcome outcome = co_await context.node(name).ask(
+      "head -n 1 ~/.config/unplug/lab 2>/dev/null; :", within(kAsk));
+  std::string first = outcome.out;
+  while (!first.empty() && first.back() == '\n') first.pop_back();
+  const std::string& lab = context.bundle.lab.name;
+  if (!outcome.ok()) {
+    problems.push_back(fmt::format("{}: {}", name, reason(outcome)));
+  } else if (first != lab) {
+    problems.push_back(fmt::format(
+        "{}: it has not opted in to lab \"{}\" ({}); on it: mkdir -p ~/.config/unplug && echo {} "
+        "> ~/.config/unplug/lab",
+        name, lab, first.empty() ? "no marker" : "its marker says \"" + first + "\"",
+        shell_quoted(lab)));
+  }
+}
+
+// How a probe reaches its node: by the run's folder, or, when there is none, on the stdin of sh.
+asio::awaitable<Outcome> ask_probe(Context& context, Stage* stage, Call what) {
+  if (stage != nullptr) co_return co_await call(*stage, what, within(kScript));
+  co_return co_await context.node(what.node).exec(
+      {.line = "sh -s", .input = probe_script(context.bundle, what)}, within(kScript));
+}
+
+asio::awaitable<void> probe_role(Context& context, Stage* stage, Call what, Problems& problems) {
+  const Outcome outcome = co_await ask_probe(context, stage, what);
+  if (outcome.ok()) co_return;
+  const bool exited = outcome.end == Outcome::End::kExited;
+  const char* how = exited && outcome.status == 3   ? "is unsupported here"
+                    : exited && outcome.status == 4 ? "lacks a privilege"
+                                                    : "cannot be probed";
+  problems.push_back(fmt::format("{}: {} {}: {}", what.node, what.name, how, reason(outcome)));
+}
+
+asio::awaitable<Problems> probe_all(Context& context, Stage* stage) {
+  Problems problems;
+  std::vector<asio::awaitable<void>> tasks;
+  for (const FaultPlan& fault : context.plan.faults) {
+    for (const RolePlan& role : fault.roles) {
+      tasks.push_back(probe_role(context, stage, fault.call(role, "probe"), problems));
+    }
+  }
+  co_await all(context.executor, std::move(tasks));
+  co_return problems;
+}
+
+asio::awaitable<void> facts_of(Stage& stage, std::string name) {
+  const Outcome outcome = co_await stage.context.node(name).ask(
+      "uname -s; uname -r; uname -n; getconf _NPROCESSORS_ONLN", within(kAsk));
+  std::istringstream lines(outcome.out);
+  std::string system, kernel, host, cores;
+  std::getline(lines, system);
+  std::getline(lines, kernel);
+  std::getline(lines, host);
+  std::getline(lines, cores);
+  stage.journal.append({.kind = "facts",
+                        .data = {{"platform", system == "Darwin" ? "darwin" : "linux"},
+                                 {"kernel", kernel},
+                                 {"hostname", host},
+                                 {"cores", cores}},
+                        .node = name});
+}
+
+// The narrowest of some round trips; all are journaled.
+asio::awaitable<void> clock_of(Stage& stage, std::string name) {
+  for (int i = 0; i < kClockTrips; ++i) {
+    const auto t0 = BootClock::now().time_since_epoch().count();
+    const Outcome outcome = co_await stage.context.node(name).ask(kReadClock, within(kAsk));
+    const auto t1 = BootClock::now().time_since_epoch().count();
+    std::istringstream text(outcome.out);
+    std::int64_t nt = 0;
+    std::string wall, boot;
+    if (!outcome.ok() || !(text >> nt >> wall >> boot)) continue;
+    stage.context.clocks.measured(name, {t0, nt, t1, boot});
+    stage.journal.append({.kind = "clock",
+                          .data = {{"t0", t0}, {"nt", nt}, {"nwall", wall}, {"t1", t1}},
+                          .node = name,
+                          .node_time = journal::NodeTime{boot, nt}});
+  }
+}
+
+std::string owner() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return fmt::format("{}:{}", host, getpid());
+}
+
+// Longer than any one renewal could be late, as short as a fault lease allows.
+Duration lock_lease(const Context& context) { return context.bundle.lab.limits.fault_lease; }
+
+std::string lock_line(const Context& context, const std::string& verb) {
+  const auto seconds =
+      std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
+  std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(context.run));
+  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), seconds);
+  return line;
+}
+
+asio::awaitable<Outcome> lock_verb(Context& context, std::string name, std::string verb) {
+  co_return co_await context.node(name).exec(
+      {.line = lock_line(context, verb), .input = node_script("lock.sh")}, within(kScript));
+}
+
+asio::awaitable<void> take_lock(Context& context, std::string name, Problems& problems) {
+  const Outcome outcome = co_await lock_verb(context, name, "take");
+  if (outcome.ok()) co_return;
+  std::istringstream text(outcome.out);
+  std::string run, who, left;
+  if (text >> run >> who >> left) {
+    problems.push_back(
+        fmt::format("{}: in use by run {} of {}, {} s left; wait, or use --wait 60s", name, run,
+                    who, left));
+  } else {
+    problems.push_back(fmt::format("{}: its lock cannot be taken: {}", name, reason(outcome)));
+  }
+}
+
+asio::awaitable<void> release_lock(Context& context, std::string name) {
+  (void)co_await lock_verb(context, name, "release");
+}
+
+asio::awaitable<void> renew_lock(Context& context, std::string name) {
+  (void)co_await lock_verb(context, name, "renew");
+}
+
+// A node's lines of heal.sh, as JSON objects.
+std::vector<Json> json_lines(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    auto parsed = Json::parse(line, nullptr, false);
+    if (parsed.is_object()) lines.push_back(std::move(parsed));
+  }
+  return lines;
+}
+
+asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& problems) {
+  node::Node& node = stage.context.node(name);
+  const Outcome runs = co_await node.ask(
+      "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :", within(kAsk));
+  std::istringstream names(runs.out);
+  for (std::string run; std::getline(names, run);) {
+    stage.note("an earlier run was left here: " + run, name);
+    const std::string script = node_script("heal.sh");
+    const Outcome undo = co_await node.exec(
+        {.line = "sh -s -- undo " + shell_quoted(run), .input = script},
+        within(std::chrono::seconds{90}));
+    bool clean = undo.ok();
+    for (const Json& line : json_lines(undo.out)) clean = clean && line.value("left", 0) == 0;
+    if (clean) {
+      const Outcome removed = co_await node.exec(
+          {.line = "sh -s -- remove " + shell_quoted(run), .input = script}, within(kScript));
+      clean = removed.ok();
+    }
+    if (!clean) {
+      problems.push_back(fmt::format(
+          "{}: run {} left something that cannot be undone ({}); run `unplug heal --lab {}`", name,
+          run, reason(undo), stage.bundle().lab_file.string()));
+    }
+  }
+}
+
+template <class Task>
+asio::awaitable<Problems> on_every_node(Context& context, Task task) {
+  Problems problems;
+  std::vector<asio::awaitable<void>> tasks;
+  for (const std::string& name : context.plan.nodes) tasks.push_back(task(name, problems));
+  co_await all(context.executor, std::move(tasks));
+  std::ranges::sort(problems);
+  co_return problems;
+}
+
+}  // namespace
+
+asio::awaitable<Problems> reach(Context& context) {
+  co_return co_await on_every_node(context, [&](const std::string& name, Problems& problems) {
+    return reach_one(context, name, problems);
+  });
+}
+
+asio::awaitable<Problems> check_markers(Context& context) {
+  co_return co_await on_every_node(context, [&](const std::string& name, Problems& problems) {
+    return check_marker(context, name, problems);
+  });
+}
+
+asio::awaitable<Problems> probe(Context& context) { return probe_all(context, nullptr); }
+
+asio::awaitable<Problems> probe(Stage& stage) { return probe_all(stage.context, &stage); }
+
+asio::awaitable<void> read_facts(Stage& stage) {
+  std::vector<asio::awaitable<void>> tasks;
+  for (const std::string& name : stage.plan().nodes) tasks.push_back(facts_of(stage, name));
+  co_await all(stage.context.executor, std::move(tasks));
+}
+
+asio::awaitable<void> read_clocks(Stage& stage) {
+  // One node after the other: another's answers in the same loop would only widen the bounds.
+  for (const std::string& name : stage.plan().nodes) co_await clock_of(stage, name);
+}
+
+asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
+  const Deadline give_up = within(wait);
+  for (;;) {
+    Problems problems = co_await on_every_node(
+        context, [&](const std::string& name, Problems& found) {
+          return take_lock(context, name, found);
+        });
+    if (problems.empty()) co_return problems;
+    co_await release_locks(context);
+    if (BootClock::now() >= give_up || context.stop != Stop::kNo) co_return problems;
+    context.progress.now("waiting for the lock: " + problems.front());
+    co_await context.bell.wait(std::min(give_up, within(std::chrono::seconds{1})));
+  }
+}
+
+asio::awaitable<void> renew_locks(Context& context, const bool& done) {
+  while (!done) {
+    (void)co_await context.bell.until([&] { return done; }, within(lock_lease(context) / 3));
+    if (done) break;
+    std::vector<asio::awaitable<void>> tasks;
+    for (const std::string& name : context.plan.nodes) tasks.push_back(renew_lock(context, name));
+    co_await all(context.executor, std::move(tasks));
+  }
+}
+
+asio::awaitable<void> release_locks(Context& context) {
+  std::vector<asio::awaitable<void>> tasks;
+  for (const std::string& name : context.plan.nodes) tasks.push_back(release_lock(context, name));
+  co_await all(context.executor, std::move(tasks));
+}
+
+asio::awaitable<Problems> clear_leftovers(Stage& stage) {
+  co_return co_await on_every_node(stage.context, [&](const std::string& name, Problems& problems) {
+    return clear_node(stage, name, problems);
+  });
+}
+
+}  // namespace unplug::run

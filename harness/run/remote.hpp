@@ -1,0 +1,34 @@
+// Script calls on nodes, as the plan words them, with their action events.
+#pragma once
+
+#include <vector>
+
+#include "run/context.hpp"
+
+namespace unplug::run {
+
+// The call's line in the stage's folder on its node.
+std::string in_folder(const Stage& stage, const std::string& line);
+
+// One injector call; nothing is journaled.
+asio::awaitable<node::Outcome> call(Stage& stage, Call what, Deadline deadline);
+
+// A target verb on all its seats, in the order of places; `action` events around each. Stops at
+// the first group in which one failed. Empty = all well; else what failed, for people.
+asio::awaitable<std::string> target_verb(Stage& stage, std::string verb,
+                                         std::vector<std::string> args = {});
+
+// `ready` asked again and again until every seat says yes or its `within` has passed.
+asio::awaitable<std::string> wait_ready(Stage& stage);
+
+// Runs the tasks at the same time and waits for all of them.
+asio::awaitable<void> all(asio::any_io_executor executor,
+                          std::vector<asio::awaitable<void>> tasks);
+
+// The last JSON object on stdout, or null.
+journal::Json last_json(const std::string& text);
+
+// The last line of stderr, else how it ended: what to tell people about a failed call.
+std::string reason(const node::Outcome& outcome);
+
+}  // namespace unplug::run

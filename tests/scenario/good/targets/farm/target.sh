@@ -1,0 +1,2 @@
+#!/bin/sh
+# Stands for the script; nothing runs it.
