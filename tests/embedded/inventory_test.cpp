@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "scenario/load.hpp"
 
 namespace unplug::embedded {
 namespace {
@@ -34,6 +40,21 @@ TEST_F(Inventory, LabFileNamesBothEndsOfEachLink) {
   EXPECT_EQ(links[1]["ends"][0]["interface"], "tb1");
   EXPECT_EQ(links[1]["ends"][1]["node"], "node3");
   EXPECT_EQ(links[1]["ends"][1]["interface"], "tb0");
+}
+
+// What is written here is read by another layer, which knows nothing of this one.
+TEST_F(Inventory, LabFileIsReadByTheReaderOfLabFiles) {
+  const auto path = std::filesystem::temp_directory_path() / ("lab." + std::to_string(getpid()));
+  std::ofstream(path) << lab_json(lab, keys);
+  const scenario::LoadedLab loaded = scenario::load_lab(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(loaded.problems.empty()) << loaded.problems.front().what;
+  ASSERT_TRUE(loaded.lab.has_value());
+  EXPECT_TRUE(loaded.lab->embedded);
+  EXPECT_EQ(loaded.lab->known_hosts, "/run/unplug/home/.ssh/known_hosts");
+  ASSERT_NE(loaded.lab->node("node2"), nullptr);
+  EXPECT_EQ(loaded.lab->node("node2")->host_key, "SHA256:two");
+  EXPECT_EQ(loaded.lab->links.size(), 2U);
 }
 
 TEST_F(Inventory, OneNodeHasAnEmptyListOfLinks) {
