@@ -13,18 +13,20 @@
 namespace unplug::embedded {
 namespace {
 
+std::string pin(char c) { return "SHA256:" + std::string(43, c); }
+
 struct Inventory : testing::Test {
   Blueprint lab = blueprint(3, "3s");
-  Keys keys = {{"secret", "ssh-ed25519 USER", "SHA256:user"},
-               {{"", "ssh-ed25519 ONE", "SHA256:one"},
-                {"", "ssh-ed25519 TWO", "SHA256:two"},
-                {"", "ssh-ed25519 THREE", "SHA256:three"}}};
+  Keys keys = {{"secret", "ssh-ed25519 USER", pin('u')},
+               {{"", "ssh-ed25519 ONE", pin('o')},
+                {"", "ssh-ed25519 TWO", pin('t')},
+                {"", "ssh-ed25519 THREE", pin('3')}}};
 };
 
 TEST_F(Inventory, LabFilePinsEveryHostKey) {
   const auto file = nlohmann::json::parse(lab_json(lab, keys));
   ASSERT_EQ(file["nodes"].size(), 3U);
-  EXPECT_EQ(file["nodes"][1]["host_key"], "SHA256:two");
+  EXPECT_EQ(file["nodes"][1]["host_key"], pin('t'));
   EXPECT_EQ(file["nodes"][1]["address"], "10.77.0.12");
   EXPECT_EQ(file["nodes"][1]["root"], "already");
   EXPECT_EQ(file["embedded"], true);
@@ -53,7 +55,7 @@ TEST_F(Inventory, LabFileIsReadByTheReaderOfLabFiles) {
   EXPECT_TRUE(loaded.lab->embedded);
   EXPECT_EQ(loaded.lab->known_hosts, "/run/unplug/home/.ssh/known_hosts");
   ASSERT_NE(loaded.lab->node("node2"), nullptr);
-  EXPECT_EQ(loaded.lab->node("node2")->host_key, "SHA256:two");
+  EXPECT_EQ(loaded.lab->node("node2")->host_key, pin('t'));
   EXPECT_EQ(loaded.lab->links.size(), 2U);
 }
 
