@@ -1,5 +1,7 @@
 #include "embedded/blueprint.hpp"
 
+#include "embedded/lab.hpp"
+
 namespace unplug::embedded {
 namespace {
 
@@ -20,7 +22,7 @@ Wire spoke(std::size_t index, bool only) {
 
 Blueprint blueprint(int nodes, const std::string& fault_lease) {
   Blueprint lab;
-  lab.lab = nodes == 2 ? "two-node" : std::to_string(nodes) + "-node";
+  lab.lab = name_of(nodes);
   lab.fault_lease = fault_lease;
   for (int i = 1; i <= nodes; ++i) lab.sites.push_back(site(i));
   for (std::size_t i = 0; i + 1 < lab.sites.size(); ++i) {

@@ -94,6 +94,7 @@ void own_files(const Plans& plans) {
 }
 
 std::vector<Node> build(Plans& plans) {
+  prctl(PR_SET_NAME, "controller");
   setenv("PATH", search_path().c_str(), 1);
   checked(sethostname("controller", 10), "sethostname");
   enter_view(plans.view);

@@ -18,6 +18,10 @@ struct Options {
 // "two-node" is 2, "five-node" 5, "7-node" 7; throws Error(kUsage) on anything else, with a hint.
 int nodes_of(const std::string& name);
 
+// What such a lab calls itself in lab.json and in the nodes' opt-in markers: a name of a lab starts
+// with a letter, so "5-node" is "five-node" there, and from ten nodes on it is "nodes-12".
+std::string name_of(int nodes);
+
 // Builds the lab, runs the command inside as its controller with UNPLUG_LAB set to lab.json,
 // takes the lab down, and returns the command's exit status (128 + n after signal n). Throws
 // Error(kInconclusive) with the mend when this machine cannot have a lab.

@@ -6,11 +6,21 @@
 #include "embedded/lab.hpp"
 
 namespace unplug::embedded {
+namespace {
+
+constexpr std::array<std::string_view, 10> kWords = {"zero", "one", "two",   "three", "four",
+                                                     "five", "six", "seven", "eight", "nine"};
+constexpr std::string_view kSuffix = "-node";
+
+}  // namespace
+
+std::string name_of(int nodes) {
+  const auto n = static_cast<std::size_t>(nodes);
+  if (n < kWords.size()) return std::string(kWords[n]) + std::string(kSuffix);
+  return "nodes-" + std::to_string(nodes);
+}
 
 int nodes_of(const std::string& name) {
-  constexpr std::string_view kSuffix = "-node";
-  constexpr std::array<std::string_view, 10> kWords = {"zero", "one", "two",   "three", "four",
-                                                       "five", "six", "seven", "eight", "nine"};
   std::string_view count = name;
   if (count.ends_with(kSuffix)) {
     count.remove_suffix(kSuffix.size());

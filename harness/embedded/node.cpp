@@ -164,6 +164,7 @@ void reap() {
 void set_up(const Plans& plans, std::size_t site) {
   own_environment(plans.view);
   const std::string& name = plans.lab.sites[site].name;
+  prctl(PR_SET_NAME, name.c_str());  // in `ps` and in a trace
   checked(sethostname(name.data(), name.size()), "sethostname");
   enter_node_view(plans.view);
   own_files(plans, site);

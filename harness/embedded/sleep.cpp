@@ -23,7 +23,10 @@ namespace unplug::embedded {
 std::optional<std::chrono::milliseconds> sleep_asked(const std::string& line) {
   constexpr std::string_view kWord = "sleep ";
   if (!line.starts_with(kWord)) return std::nullopt;
-  const auto asked = parse_duration(line.substr(kWord.size()) + "s");
+  const std::string seconds = line.substr(kWord.size());
+  // A plain number: with the unit that is put behind it, "1m" would become a millisecond.
+  if (seconds.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
+  const auto asked = parse_duration(seconds + "s");
   if (!asked || *asked <= Duration::zero() || *asked > std::chrono::hours{1}) return std::nullopt;
   return std::chrono::duration_cast<std::chrono::milliseconds>(*asked);
 }
