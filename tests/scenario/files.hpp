@@ -57,6 +57,13 @@ inline std::vector<std::filesystem::path> files_under(const std::filesystem::pat
   return files;
 }
 
+// The text with its first `from` replaced, which must be there.
+inline std::string edited(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::runtime_error("there is no " + from);
+  return text.replace(at, from.size(), to);
+}
+
 // A copy of the good files in a folder of its own, with edits; removed at the end.
 class EditedFiles {
  public:
@@ -71,10 +78,7 @@ class EditedFiles {
   ~EditedFiles() { std::filesystem::remove_all(folder_); }
 
   void edit(const std::string& file, const std::string& from, const std::string& to) const {
-    std::string text = content(path(file));
-    const std::size_t at = text.find(from);
-    if (at == std::string::npos) throw std::runtime_error(file + " has no " + from);
-    text.replace(at, from.size(), to);
+    const std::string text = edited(content(path(file)), from, to);
     std::ofstream(path(file), std::ios::binary) << text;
   }
 

@@ -14,13 +14,14 @@ struct WrongFile {
   const char* from;  // its first occurrence becomes `to`
   const char* to;
   Seen seen;
-  const char* problem;  // "LINE:COLUMN: what; mend"
+  const char* problem;  // "LINE:COLUMN: what; mend"; of another file: "FILE:LINE:..."
 };
 
 const std::vector<WrongFile>& wrong_files();
 
 // As problems are printed; a second line is of the same file.
 inline std::string problem_of(const WrongFile& wrong) {
+  if (wrong.problem[0] > '9') return std::string(wrong.problem) + "\n";
   std::string text = std::string(wrong.file) + ":" + wrong.problem + "\n";
   for (std::size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1)) {
     text.insert(at + 1, std::string(wrong.file) + ":");
