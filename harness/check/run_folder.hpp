@@ -1,7 +1,7 @@
 // The folder a run leaves, read back for judging: the way in for `report`, `run` and `verify`.
 //
 //   runs/20261130-184150-worker-killed/
-//     scenario.json target.json lab.json injectors/NAME.json   what was run
+//     scenario.json target.json lab.json injectors/NAME.json   what was run (or NAME/injector.json)
 //     journal.jsonl baseline/journal.jsonl                     what happened
 //     files/...                                                captured files
 //     healed/*.jsonl                                           guards' logs from `heal --into`
