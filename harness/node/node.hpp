@@ -22,8 +22,8 @@ namespace unplug::node {
 namespace asio = boost::asio;
 
 struct Command {
-  std::string line;   // for a POSIX sh, whatever the login shell is
-  std::string input;  // stdin; closed after it
+  std::string line;             // for a POSIX sh, whatever the login shell is
+  std::string input = {};       // stdin; closed after it
   std::size_t most = 8u << 20;  // bytes of stdout and of stderr that are kept
 };
 

@@ -1,0 +1,236 @@
+#include "node/ssh_node.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "node/contract.hpp"
+#include "node/sshd.hpp"
+
+namespace unplug::test {
+namespace {
+
+
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+class SshNode : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (!Sshd::available(why)) GTEST_SKIP() << why;
+  }
+  Outcome connect(const scenario::LabNode& node, const std::string& known_hosts = "/nonexistent",
+                  BootClock::duration time = 20s, node::SshTimes times = {}) {
+    node_ = node::make_ssh_node(loop_.executor(), node, known_hosts, times);
+    return loop_.await(node_->connect(within(time)));
+  }
+  static std::string host_line(const Sshd& sshd, const std::string& names) {
+    std::ifstream file(sshd.file("host.pub"));
+    std::string type, blob;
+    file >> type >> blob;
+    return names + " " + type + " " + blob + "\n";
+  }
+  static std::string entry(const Sshd& sshd) {
+    return "[127.0.0.1]:" + std::to_string(sshd.port());
+  }
+
+  Loop loop_;
+  std::unique_ptr<node::Node> node_;
+};
+
+TEST_F(SshNode, RefusesAHostWhoseKeyIsNotThePinnedOne) {
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  const std::string seen = node.host_key;
+  node.host_key = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+  const Outcome outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, node.host_key) && has(outcome.why, seen)) << outcome.why;
+}
+
+TEST_F(SshNode, RefusesAnUnknownHostAndSaysWhatToDo) {
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  const std::string seen = node.host_key;
+  node.host_key.clear();
+  const Outcome outcome = connect(node, sshd.known_hosts());
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, seen) && has(outcome.why, "ssh-keyscan")) << outcome.why;
+}
+
+TEST_F(SshNode, BelievesKnownHostsPlainAndHashed) {
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  node.host_key.clear();
+  std::ofstream(sshd.known_hosts()) << host_line(sshd, entry(sshd));
+  EXPECT_EQ(connect(node, sshd.known_hosts()).text(), "exited 0");
+  run_program({"/usr/bin/ssh-keygen", "-q", "-H", "-f", sshd.known_hosts()});
+  EXPECT_EQ(connect(node, sshd.known_hosts()).text(), "exited 0");
+}
+
+TEST_F(SshNode, AsksForTheKeyTypeThatKnownHostsHas) {
+  Sshd sshd;
+  run_program({"/usr/bin/ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", sshd.file("ecdsa")});
+  sshd.stop();
+  std::ofstream(sshd.file("config"), std::ios::app) << "HostKey " << sshd.file("ecdsa") << "\n";
+  sshd.start();
+  scenario::LabNode node = sshd.node();
+  node.host_key.clear();
+  for (const std::string key : {"ecdsa", "host"}) {
+    std::ifstream file(sshd.file(key + ".pub"));
+    std::string type, blob;
+    file >> type >> blob;
+    std::ofstream(sshd.known_hosts()) << entry(sshd) << " " << type << " " << blob << "\n";
+    EXPECT_EQ(connect(node, sshd.known_hosts()).text(), "exited 0") << type;
+  }
+}
+
+TEST_F(SshNode, RefusesAChangedHostKey) {
+  const Sshd sshd, other;
+  scenario::LabNode node = sshd.node();
+  node.host_key.clear();
+  std::ofstream(sshd.known_hosts()) << host_line(other, entry(sshd));
+  const Outcome outcome = connect(node, sshd.known_hosts());
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, "another host may be answering")) << outcome.why;
+}
+
+TEST_F(SshNode, RefusesToReconnectToAnotherHost) {
+  Sshd sshd;
+  ASSERT_TRUE(connect(sshd.node()).ok());
+  sshd.kill_children(SIGKILL);
+  sshd.stop();
+  sshd.new_host_key();
+  sshd.start();
+  ASSERT_TRUE(loop_.run_until([&] {
+    return has(loop_.await(node_->exec({"true"}, within(1s))).why, "another host may be answering");
+  }));
+  EXPECT_FALSE(loop_.await(node_->connected(within(100ms))));
+}
+
+TEST_F(SshNode, SaysWhichKeyTheServerRefused) {
+  const Sshd sshd, other;
+  scenario::LabNode node = sshd.node();
+  node.identity = other.file("user");
+  const Outcome outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, node.identity) && has(outcome.why, "authorized_keys"))
+      << outcome.why;
+}
+
+TEST_F(SshNode, SendsEncryptedAndMissingKeysToTheAgent) {
+  ::unsetenv("SSH_AUTH_SOCK");
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  node.identity = sshd.file("locked");
+  run_program({"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", node.identity});
+  Outcome outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, "needs a passphrase") && has(outcome.why, "ssh-add")) << outcome.why;
+  node.identity = sshd.file("absent");
+  outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, "holds no private key")) << outcome.why;
+}
+
+TEST_F(SshNode, LogsInByTheAgentsKey) {
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  const std::string socket = sshd.file("agent");
+  const std::string said = run_program({"/usr/bin/ssh-agent", "-s", "-a", socket});
+  const pid_t agent = std::stoi(said.substr(said.find("SSH_AGENT_PID=") + 14));
+  ::setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+  run_program({"/usr/bin/ssh-add", "-q", node.identity});
+  node.identity.clear();
+  EXPECT_EQ(connect(node).text(), "exited 0");
+  node.identity = sshd.file("host");  // not in the agent, and not allowed in
+  EXPECT_EQ(connect(node).end, End::kRefused);
+  ::kill(agent, SIGTERM);
+  ::unsetenv("SSH_AUTH_SOCK");
+}
+
+TEST_F(SshNode, EndsAtItsDeadlineWhenAPortSaysNothing) {
+  const int mute = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(mute, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(mute, 5), 0);
+  socklen_t size = sizeof address;
+  ::getsockname(mute, reinterpret_cast<sockaddr*>(&address), &size);
+  scenario::LabNode node;
+  node.address = "127.0.0.1";
+  node.port = ntohs(address.sin_port);
+  const auto begun = BootClock::now();
+  const Outcome outcome = connect(node, "/nonexistent", 400ms);
+  EXPECT_EQ(outcome.end, End::kTimedOut) << outcome.text();
+  EXPECT_TRUE(has(outcome.why, "did not speak SSH")) << outcome.why;
+  EXPECT_LT(BootClock::now() - begun, 5s);
+  ::close(mute);
+  EXPECT_EQ(connect(node).end, End::kRefused) << "nothing listens there now";
+}
+
+TEST_F(SshNode, NoticesAFrozenServerByItsHeartbeat) {
+  const Sshd sshd;
+  node::SshTimes times;
+  times.heartbeat_every = 100ms;
+  times.heartbeat_within = 500ms;
+  ASSERT_TRUE(connect(sshd.node(), {}, 20s, times).ok());
+  std::vector<node::SessionChange> changes;
+  node_->on_session([&](const node::SessionChange& change) { changes.push_back(change); });
+  const std::vector<pid_t> frozen = sshd.session_pids();
+  for (const pid_t pid : frozen) ::kill(pid, SIGSTOP);
+  EXPECT_TRUE(loop_.run_until([&] { return changes.size() == 2; }));
+  for (const pid_t pid : frozen) ::kill(pid, SIGKILL);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_TRUE(has(changes[0].why, "heartbeat")) << changes[0].why;
+  EXPECT_EQ(changes[1].session, node::Session::kReconnected);
+}
+
+TEST_F(SshNode, ReadsPastWhatTheLoginShellPrints) {
+  const Sshd sshd(
+      "ForceCommand echo welcome; echo motd >&2; printf \"\\\\036 x\"; eval "
+      "\"$SSH_ORIGINAL_COMMAND\"");
+  ASSERT_EQ(connect(sshd.node()).text(), "exited 0");
+  const Outcome outcome = loop_.await(node_->exec({"echo out; echo err >&2; exit 3"}, within(10s)));
+  EXPECT_EQ(outcome.text(), "exited 3");
+  EXPECT_EQ(outcome.out, "out\n");
+  EXPECT_EQ(outcome.err, "err\n");
+  EXPECT_EQ(loop_.await(node_->ask("echo b", within(10s))).out, "b\n");
+}
+
+TEST_F(SshNode, RefusesAnAccountWithoutAShell) {
+  const Sshd sshd("ForceCommand echo This account is not available.; exit 1");
+  const Outcome outcome = connect(sshd.node());
+  EXPECT_EQ(outcome.end, End::kRefused) << outcome.text();
+  EXPECT_TRUE(has(outcome.why, "This account is not available")) << outcome.why;
+}
+
+TEST_F(SshNode, TellsLossFromExitWhenTheWrapperIsKilled) {
+  const Sshd sshd;
+  ASSERT_TRUE(connect(sshd.node()).ok());
+  // A child in the background holds stdout open; the signal is believed after a second.
+  const Outcome outcome =
+      loop_.await(node_->exec({"sleep 6 & echo said; kill -TERM $$; sleep 6"}, within(20s)));
+  EXPECT_EQ(outcome.text(), "killed by TERM");
+  EXPECT_EQ(outcome.out, "said\n");
+}
+
+TEST_F(SshNode, SaysThatTheServerHasNoMoreChannels) {
+  const Sshd sshd("MaxSessions 2");
+  ASSERT_TRUE(connect(sshd.node()).ok());
+  // The resident shell and the heartbeat hold both.
+  ASSERT_TRUE(loop_.run_until(
+      [&] { return has(loop_.await(node_->exec({"true"}, within(5s))).why, "MaxSessions"); }));
+}
+
+}  // namespace
+}  // namespace unplug::test
