@@ -15,9 +15,7 @@ namespace {
 class Digest {
  public:
   Digest() { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
-  void add(std::string_view bytes) {
-    EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
-  }
+  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
   std::string hex() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> raw{};
     unsigned size = 0;

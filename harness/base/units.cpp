@@ -14,19 +14,26 @@ struct Unit {
   double scale;
 };
 
-constexpr std::array kTimes = {Unit{"ns", 1},   Unit{"us", 1e3},  Unit{"ms", 1e6},  Unit{"s", 1e9},
-                               Unit{"m", 60e9}, Unit{"h", 3.6e12}, Unit{"d", 86.4e12}};
+constexpr std::array kTimes = {Unit{"ns", 1},     Unit{"us", 1e3}, Unit{"ms", 1e6},
+                               Unit{"s", 1e9},    Unit{"m", 60e9}, Unit{"h", 3.6e12},
+                               Unit{"d", 86.4e12}};
 
-constexpr std::array kSizes = {
-    Unit{"B", 1},           Unit{"KiB", 1024.0},          Unit{"MiB", 1048576.0},
-    Unit{"GiB", 1073741824.0}, Unit{"TiB", 1099511627776.0}, Unit{"KB", 1e3},
-    Unit{"MB", 1e6},        Unit{"GB", 1e9},              Unit{"TB", 1e12}};
+constexpr std::array kSizes = {Unit{"B", 1},
+                               Unit{"KiB", 1024.0},
+                               Unit{"MiB", 1048576.0},
+                               Unit{"GiB", 1073741824.0},
+                               Unit{"TiB", 1099511627776.0},
+                               Unit{"KB", 1e3},
+                               Unit{"MB", 1e6},
+                               Unit{"GB", 1e9},
+                               Unit{"TB", 1e12}};
 
 // Splits "1.5s" into 1.5 and "s"; the number has digits on both sides of its point.
 std::optional<std::pair<double, std::string_view>> number_and_unit(std::string_view text) {
   std::size_t i = 0;
   double value = 0;
-  while (i < text.size() && text[i] >= '0' && text[i] <= '9') value = value * 10 + (text[i++] - '0');
+  while (i < text.size() && text[i] >= '0' && text[i] <= '9')
+    value = value * 10 + (text[i++] - '0');
   if (i == 0) return std::nullopt;
   if (i < text.size() && text[i] == '.') {
     const std::size_t point = i++;

@@ -24,7 +24,8 @@ void list_injectors(const Found& found) {
   for (const auto& [name, file] : found) {
     std::vector<scenario::Problem> problems;
     const auto injector = scenario::load_injector(file, problems);
-    print_row(name, injector ? injector->about : "cannot be read: unplug validate " + file.string());
+    print_row(name,
+              injector ? injector->about : "cannot be read: unplug validate " + file.string());
   }
 }
 
@@ -41,8 +42,7 @@ void list_scenarios(const scenario::Library& library) {
   print_head("scenarios");
   std::vector<fs::path> files;
   std::error_code ignored;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(library.root / "scenarios", ignored)) {
+  for (const auto& entry : fs::recursive_directory_iterator(library.root / "scenarios", ignored)) {
     const bool schema = entry.path().parent_path().filename() == "schema";
     if (entry.path().extension() == ".json" && !schema) files.push_back(entry.path());
   }
@@ -105,11 +105,11 @@ void show_injector(const fs::path& file) {
   for (const auto& [platform, needs] : injector->platforms) {
     std::string tools;
     for (const auto& tool : needs.tools) tools += (tools.empty() ? "" : ", ") + tool;
-    print_row(scenario::to_text(platform),
-              fmt::format("{}; needs {}; undo within {}{}", needs.root ? "root" : "no root",
-                          tools.empty() ? "nothing" : tools, to_text(needs.undo_settle),
-                          platform == scenario::Platform::kDarwin ? "; not verified on hardware"
-                                                                  : ""));
+    print_row(
+        scenario::to_text(platform),
+        fmt::format("{}; needs {}; undo within {}{}", needs.root ? "root" : "no root",
+                    tools.empty() ? "nothing" : tools, to_text(needs.undo_settle),
+                    platform == scenario::Platform::kDarwin ? "; not verified on hardware" : ""));
   }
 }
 

@@ -14,7 +14,8 @@ constexpr const char* kAbout =
     "unplug breaks a render farm or a sharded cluster on purpose, over SSH, and proves what "
     "happened.";
 constexpr const char* kExitCodes =
-    "exit codes: 0 pass; 1 an expectation failed; 2 bad usage or input; 3 inconclusive or refused;\n"
+    "exit codes: 0 pass; 1 an expectation failed; 2 bad usage or input; 3 inconclusive or "
+    "refused;\n"
     "            4 unhealed (something is still broken on a node); 70 internal error; 130 "
     "interrupted, healed first\n\n"
     "first steps: unplug list; unplug run scenarios/farm/worker-killed.json\n"

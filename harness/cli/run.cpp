@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <fstream>
 
 #include "base/shell.hpp"
@@ -54,8 +54,8 @@ Exit judge_and_report(const run::RunOutcome& outcome, const std::string& repeat)
   const check::Judged judged = check::judge_folder(outcome.folder);
   write_file(outcome.folder / "result.json", reports::result_json(judged).dump(2) + "\n");
   write_file(outcome.folder / "junit.xml", reports::junit(judged));
-  fmt::print("\n{}", reports::terminal(judged, {stdout_is_terminal(), outcome.folder.string(),
-                                                repeat}));
+  fmt::print("\n{}",
+             reports::terminal(judged, {stdout_is_terminal(), outcome.folder.string(), repeat}));
   return check::exit_of(judged.result.verdict);
 }
 
@@ -72,10 +72,9 @@ Exit run_one(const RunCommand& command, const scenario::Bundle& bundle) {
   run::RunOutcome outcome;
   {
     Console console;
-    outcome = run::run_scenario(bundle, plan,
-                                {.out = command.out, .argv = command.argv, .patch = command.patch,
-                                 .wait = *wait},
-                                console);
+    outcome = run::run_scenario(
+        bundle, plan,
+        {.out = command.out, .argv = command.argv, .patch = command.patch, .wait = *wait}, console);
   }
   for (const std::string& problem : outcome.refused) {
     fmt::print(stderr, "unplug: {}\n", printable(problem));

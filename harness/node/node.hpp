@@ -21,10 +21,15 @@ namespace unplug::node {
 
 namespace asio = boost::asio;
 
+// Constructed, not an aggregate: GCC 12 destroys a braced aggregate inside a co_await
+// expression twice.
 struct Command {
-  std::string line;             // for a POSIX sh, whatever the login shell is
-  std::string input = {};       // stdin; closed after it
-  std::size_t most = 8u << 20;  // bytes of stdout and of stderr that are kept
+  Command(std::string line_of_sh, std::string input_of_it = {}, std::size_t kept = 8u << 20)
+      : line(std::move(line_of_sh)), input(std::move(input_of_it)), most(kept) {}
+
+  std::string line;   // for a POSIX sh, whatever the login shell is
+  std::string input;  // stdin; closed after it
+  std::size_t most;   // bytes of stdout and of stderr that are kept
 };
 
 // A process that stays: its stdin is open for lines, its stdout is read by lines.

@@ -30,8 +30,8 @@ constexpr int kTries = 2;
 fs::path cache() {
   const char* xdg = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
-  const fs::path base = xdg != nullptr && *xdg != '\0' ? fs::path(xdg)
-                                                       : fs::path(home ? home : "/") / ".cache";
+  const fs::path base =
+      xdg != nullptr && *xdg != '\0' ? fs::path(xdg) : fs::path(home ? home : "/") / ".cache";
   return base / "unplug" / "baseline";
 }
 

@@ -28,9 +28,9 @@ std::string folders_on(const Stage& stage, const std::string& node) {
   for (const scenario::Folder& folder : stage.bundle().target.folders) {
     for (const SeatPlan& seat : stage.plan().seats) {
       if (seat.node != node || seat.seat.place != folder.place) continue;
-      words.insert(shell_quoted(folder.name + "=" +
-                                resolved(folder.path, stage.bundle().lab.node(node)->scratch,
-                                         seat.seat.id())));
+      words.insert(shell_quoted(
+          folder.name + "=" +
+          resolved(folder.path, stage.bundle().lab.node(node)->scratch, seat.seat.id())));
     }
   }
   std::string text;
@@ -38,11 +38,12 @@ std::string folders_on(const Stage& stage, const std::string& node) {
   return text;
 }
 
-asio::awaitable<void> snapshot(Stage& stage, std::string node, std::string scope, std::string when) {
+asio::awaitable<void> snapshot(Stage& stage, std::string node, std::string scope,
+                               std::string when) {
   std::string line = "sh sh/observe.sh " + scope;
   if (scope == "files") line += folders_on(stage, node);
-  const Outcome outcome = co_await stage.context.node(node).exec(
-      {.line = in_folder(stage, line), .input = {}}, within(kList));
+  const Outcome outcome =
+      co_await stage.context.node(node).exec(node::Command(in_folder(stage, line)), within(kList));
   Json what = last_json(outcome.out);
   const bool clean = outcome.ok() && what.is_object();
   if (!clean) what = {{"why", reason(outcome)}};
@@ -63,8 +64,8 @@ asio::awaitable<void> snapshot_everywhere(Stage& stage, std::string scope, std::
 asio::awaitable<std::optional<std::string>> read_items_once(Stage& stage, std::string node,
                                                             std::string folder) {
   const std::string line = "sh sh/observe.sh files items=" + shell_quoted(folder);
-  const Outcome outcome = co_await stage.context.node(node).exec(
-      {.line = in_folder(stage, line), .input = {}}, within(kList));
+  const Outcome outcome =
+      co_await stage.context.node(node).exec(node::Command(in_folder(stage, line)), within(kList));
   if (!outcome.ok()) co_return std::nullopt;
   co_return outcome.out;
 }
@@ -89,9 +90,8 @@ struct Hashed {
 asio::awaitable<std::optional<Hashed>> hash_file(Stage& stage, std::string node, std::string path) {
   const std::string file = shell_quoted(path);
   const Outcome outcome = co_await stage.context.node(node).exec(
-      {.line = fmt::format("{{ sha256sum <{0} 2>/dev/null || shasum -a 256 <{0}; }} && wc -c <{0}",
-                           file),
-       .input = {}},
+      node::Command(fmt::format(
+          "{{ sha256sum <{0} 2>/dev/null || shasum -a 256 <{0}; }} && wc -c <{0}", file)),
       within(kHash));
   std::istringstream text(outcome.out);
   Hashed hashed;
@@ -101,9 +101,8 @@ asio::awaitable<std::optional<Hashed>> hash_file(Stage& stage, std::string node,
 }
 
 bool wants_frames(const scenario::Scenario& scenario) {
-  return std::ranges::any_of(scenario.expect, [](const auto& e) {
-    return e.check == "output" && e.compare == "frames";
-  });
+  return std::ranges::any_of(
+      scenario.expect, [](const auto& e) { return e.check == "output" && e.compare == "frames"; });
 }
 
 // The decoded frames' hash, by the target's own verb; null when it has none or cannot.
@@ -139,7 +138,7 @@ asio::awaitable<void> capture_output(Stage& stage, std::string node, std::string
 
 asio::awaitable<void> fetch(Stage& stage, std::string node, std::string path, std::string role) {
   const Outcome outcome = co_await stage.context.node(node).exec(
-      {.line = in_folder(stage, "cat " + shell_quoted(path)), .input = {}}, within(kFetch));
+      node::Command(in_folder(stage, "cat " + shell_quoted(path))), within(kFetch));
   if (!outcome.ok()) co_return;
   std::string flat = path;
   std::ranges::replace(flat, '/', '.');
@@ -159,9 +158,9 @@ asio::awaitable<void> fetch(Stage& stage, std::string node, std::string path, st
 
 asio::awaitable<void> collect_from(Stage& stage, std::string node) {
   const Outcome listed = co_await stage.context.node(node).exec(
-      {.line = in_folder(stage, "for f in logs/* */guard.log spool/observed; do [ -f \"$f\" ] && "
-                                "echo \"$f\"; done; :"),
-       .input = {}},
+      node::Command(in_folder(stage,
+                              "for f in logs/* */guard.log spool/observed; do [ -f \"$f\" ] && "
+                              "echo \"$f\"; done; :")),
       within(kList));
   std::istringstream names(listed.out);
   for (std::string path; std::getline(names, path);) {

@@ -53,7 +53,7 @@ struct Stage {
   journal::Sink& journal;
   std::string id;  // ~/.unplug/ID on every node
   bool baseline = false;
-  std::filesystem::path folder;  // where captured files go
+  std::filesystem::path folder;     // where captured files go
   BootClock::time_point started{};  // when the target was ready; triggers count from it
 
   const scenario::Bundle& bundle() const { return context.bundle; }

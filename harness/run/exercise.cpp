@@ -198,10 +198,10 @@ class Exercise {
   asio::awaitable<void> clear_node(std::string node) {
     const std::string script = node_script("heal.sh");
     const std::string run = shell_quoted(stage_.id);
-    (void)co_await stage_.context.node(node).exec(
-        {.line = "sh -s -- undo " + run, .input = script}, within(kRemove));
+    (void)co_await stage_.context.node(node).exec(node::Command("sh -s -- undo " + run, script),
+                                                  within(kRemove));
     const node::Outcome removed = co_await stage_.context.node(node).exec(
-        {.line = "sh -s -- remove " + run, .input = script}, within(kRemove));
+        node::Command("sh -s -- remove " + run, script), within(kRemove));
     if (!removed.ok()) {
       stage_.note("the run's folder could not be removed: " + reason(removed), node);
     }

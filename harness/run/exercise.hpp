@@ -15,7 +15,7 @@
 namespace unplug::run {
 
 struct Ending {
-  std::string reason = "done";        // of run_closed
+  std::string reason = "done";  // of run_closed
   std::string why;
   std::vector<std::string> problems;  // preflight refusals, each for people
   bool stranded = false;

@@ -161,9 +161,9 @@ void FaultLife::journal_fired(BootClock::time_point asked_at) {
     return v ? journal::Json(*v) : journal::Json();
   };
   data["asked"] = optional(watch_.asked());
-  data["reached"] = optional(fault_.armed_on_node
-                                 ? number_in(stage_.bundle().target, fault_.trigger, said.line)
-                                 : watch_.reached());
+  data["reached"] =
+      optional(fault_.armed_on_node ? number_in(stage_.bundle().target, fault_.trigger, said.line)
+                                    : watch_.reached());
   data["line"] = said.line;
   data["victim"] = said.victim;
   journal::Json full = fault_data(fault_, fault_.actor().role, "fired", "controller");
@@ -174,9 +174,9 @@ void FaultLife::journal_fired(BootClock::time_point asked_at) {
   stage_.journal.sync();
   std::string where = fault_.victim ? fault_.victim->seat.text() : fault_.actor().node;
   if (said.victim.is_object()) where += fmt::format(", pid {}", said.victim.value("pid", 0));
-  stage_.context.progress.fact(
-      fault_.id, fmt::format("{} fired at {}{}", fault_.injector, where,
-                             said.line.empty() ? "" : " on \"" + said.line + "\""));
+  stage_.context.progress.fact(fault_.id,
+                               fmt::format("{} fired at {}{}", fault_.injector, where,
+                                           said.line.empty() ? "" : " on \"" + said.line + "\""));
   news_.fired(fault_);
 }
 
@@ -296,10 +296,9 @@ asio::awaitable<void> FaultLife::disarm(std::string why) {
 void FaultLife::strand(const std::string& why) {
   stranded_ = true;
   const std::string& node = fault_.actor().node;
-  journal("stranded",
-          {{"why", why},
-           {"by_hand", fmt::format("on {}: cd ~/{} && sh {}/guard.sh undo hand", node,
-                                   stage_.remote(), fault_.instance)}});
+  journal("stranded", {{"why", why},
+                       {"by_hand", fmt::format("on {}: cd ~/{} && sh {}/guard.sh undo hand", node,
+                                               stage_.remote(), fault_.instance)}});
   stage_.journal.sync();
   stage_.context.progress.fact(fault_.id, "STRANDED on " + node + ": " + why);
 }
@@ -314,8 +313,7 @@ asio::awaitable<FaultLife::Says> FaultLife::sample(std::string verb) {
 
 asio::awaitable<void> FaultLife::sample_role(const RolePlan& role, std::string verb, Says& worst) {
   const auto t0 = BootClock::now();
-  const node::Outcome outcome =
-      co_await call(stage_, fault_.call(role, verb), within(kVerbWithin));
+  const node::Outcome outcome = co_await call(stage_, fault_.call(role, verb), within(kVerbWithin));
   const bool yes = outcome.ok();
   const bool no = outcome.end == node::Outcome::End::kExited && outcome.status == 1;
   journal::Json observed = last_json(outcome.out);

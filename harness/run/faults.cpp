@@ -20,7 +20,9 @@ Faults::Faults(Stage& stage, const Plan& plan) : stage_(stage) {
   }
 }
 
-bool Faults::over() const { return std::ranges::all_of(lives_, [](auto& l) { return l->over(); }); }
+bool Faults::over() const {
+  return std::ranges::all_of(lives_, [](auto& l) { return l->over(); });
+}
 
 bool Faults::stranded() const {
   return std::ranges::any_of(lives_, [](auto& l) { return l->stranded(); });

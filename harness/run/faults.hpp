@@ -22,7 +22,7 @@ class Faults : public FaultNews {
   // Every fault armed, or none: "" or why not, and then all that was armed is taken back.
   asio::awaitable<std::string> arm_all();
 
-  void started();                    // the target is ready
+  void started();                     // the target is ready
   void event(const SeenEvent& seen);  // the target said something
   asio::awaitable<void> live_all(const bool& at_rest);
 

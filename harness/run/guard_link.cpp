@@ -20,8 +20,9 @@ constexpr std::chrono::seconds kWrite{2};
 
 journal::Json fault_data(const FaultPlan& fault, const std::string& role, const std::string& state,
                          const std::string& by) {
-  return {{"id", fault.id},   {"instance", fault.instance}, {"role", role},
-          {"injector", fault.injector}, {"state", state},   {"by", by}};
+  return {{"id", fault.id}, {"instance", fault.instance},
+          {"role", role},   {"injector", fault.injector},
+          {"state", state}, {"by", by}};
 }
 
 asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
@@ -31,8 +32,8 @@ asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
   if (!opened.stream) co_return "its guard does not start: " + opened.outcome.text();
   stream_ = std::move(opened.stream);
   asio::co_spawn(stage_.context.executor, listen(shared_from_this()), asio::detached);
-  const bool settled = co_await stage_.context.bell.until(
-      [this] { return said_.armed || said_.gone; }, deadline);
+  const bool settled =
+      co_await stage_.context.bell.until([this] { return said_.armed || said_.gone; }, deadline);
   if (said_.armed) {
     renewed_ = BootClock::now();
     asio::co_spawn(stage_.context.executor, renew(shared_from_this()), asio::detached);
@@ -44,11 +45,11 @@ asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
 }
 
 asio::awaitable<bool> GuardLink::loose_trigger(Deadline deadline) {
-  co_return stream_ != nullptr && co_await stream_->write_line("trigger", deadline);
+  co_return stream_ != nullptr&& co_await stream_->write_line("trigger", deadline);
 }
 
 asio::awaitable<bool> GuardLink::fire(Deadline deadline) {
-  co_return stream_ != nullptr && co_await stream_->write_line("fire", deadline);
+  co_return stream_ != nullptr&& co_await stream_->write_line("fire", deadline);
 }
 
 asio::awaitable<void> GuardLink::ask_revert(Deadline deadline) {

@@ -26,11 +26,11 @@ struct GuardSaid {
   bool spent = false;
   bool gone = false;  // its stream has ended
   int gen = 0;
-  std::string why;         // of not_fired, reverting or still_broken
-  std::string line;        // the log line of a trigger armed on the node
-  std::int64_t nt = 0;     // node's clock when it fired
-  std::string boot;        // of the node
-  journal::Json victim;    // part, seat, pid, start
+  std::string why;                   // of not_fired, reverting or still_broken
+  std::string line;                  // the log line of a trigger armed on the node
+  std::int64_t nt = 0;               // node's clock when it fired
+  std::string boot;                  // of the node
+  journal::Json victim;              // part, seat, pid, start
   BootClock::time_point fired_by{};  // ours, when we heard of it
 
   bool over() const { return reverted || spent; }

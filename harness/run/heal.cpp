@@ -48,8 +48,8 @@ class Healer {
  private:
   asio::awaitable<Outcome> script(std::string node, std::string file, std::string words,
                                   Duration most) {
-    co_return co_await nodes_.at(node)->exec(
-        {.line = "sh -s -- " + words, .input = node_script(file)}, within(most));
+    co_return co_await nodes_.at(node)->exec(node::Command("sh -s -- " + words, node_script(file)),
+                                             within(most));
   }
 
   asio::awaitable<void> heal_node(std::string name) {
@@ -65,8 +65,8 @@ class Healer {
     std::istringstream names(runs.out);
     for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
     // A dead lock of a run that has no folder here.
-    (void)co_await nodes_.at(name)->ask(
-        "rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :", within(kAsk));
+    (void)co_await nodes_.at(name)->ask("rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :",
+                                        within(kAsk));
   }
 
   // A dead controller's lock ends with its lease; a live one's is renewed before that.
@@ -122,9 +122,8 @@ class Healer {
             name, fault, run, line.value("why", ""), run, fault));
       }
     } else if (what == "process") {
-      const std::string process =
-          fmt::format("{} {} (pid {})", line.value("part", ""), line.value("seat", ""),
-                      line.value("pid", 0));
+      const std::string process = fmt::format("{} {} (pid {})", line.value("part", ""),
+                                              line.value("seat", ""), line.value("pid", 0));
       progress_.fact(name, process + ": " + state);
       ++result.undone;
       if (state == "still_there") result.left.push_back(name + ": " + process + " is still there");
@@ -153,7 +152,7 @@ class Healer {
     std::istringstream faults(logs.out);
     for (std::string fault; std::getline(faults, fault);) {
       const Outcome log = co_await nodes_.at(name)->exec(
-          {.line = fmt::format("cat {}/{}/guard.log", home, shell_quoted(fault)), .input = {}},
+          node::Command(fmt::format("cat {}/{}/guard.log", home, shell_quoted(fault))),
           within(kAsk));
       if (log.ok()) std::ofstream(folder / (name + "." + fault + ".jsonl")) << log.out;
     }

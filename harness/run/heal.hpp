@@ -15,9 +15,9 @@
 namespace unplug::run {
 
 struct HealOptions {
-  std::filesystem::path out = "runs";          // runs/heal-<time>/ is made when there is something
-  std::optional<std::filesystem::path> into;   // a run's folder: its logs go into healed/
-  bool force = false;                          // also when a run holds the lock
+  std::filesystem::path out = "runs";         // runs/heal-<time>/ is made when there is something
+  std::optional<std::filesystem::path> into;  // a run's folder: its logs go into healed/
+  bool force = false;                         // also when a run holds the lock
 };
 
 struct Healed {

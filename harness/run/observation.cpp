@@ -275,8 +275,8 @@ ItemFiles Observation::read_items(const Json& files) const {
   const scenario::Items& items = *stage_.bundle().target.items;
   for (const Json& file : files) {
     const std::string path = file.at(0).get<std::string>();
-    const auto state = std::ranges::find_if(
-        items.states, [&](const auto& s) { return glob(s.glob, path); });
+    const auto state =
+        std::ranges::find_if(items.states, [&](const auto& s) { return glob(s.glob, path); });
     if (state != items.states.end()) {
       const auto groups = item_name_->match(path);
       const auto field = [&](const char* name) -> std::string {
@@ -347,24 +347,20 @@ void Observation::files(const std::string& node, const Json& line) {
 void Observation::handed_in(const Json& files) {
   const ItemFiles seen = read_items(files);
   for (const auto& [item, state] : seen.states) expected_.insert(item);
-  stage_.journal.append({.kind = "snapshot",
-                         .data = {{"when", "before"},
-                                  {"scope", "items"},
-                                  {"clean", true},
-                                  {"what", seen.what}},
-                         .node = items_node()});
+  stage_.journal.append(
+      {.kind = "snapshot",
+       .data = {{"when", "before"}, {"scope", "items"}, {"clean", true}, {"what", seen.what}},
+       .node = items_node()});
   note_states(seen, items_node(), std::nullopt);
   stage_.context.bell.ring();
 }
 
 void Observation::at_capture(const Json& files) {
   const ItemFiles seen = read_items(files);
-  stage_.journal.append({.kind = "snapshot",
-                         .data = {{"when", "after"},
-                                  {"scope", "items"},
-                                  {"clean", true},
-                                  {"what", seen.what}},
-                         .node = items_node()});
+  stage_.journal.append(
+      {.kind = "snapshot",
+       .data = {{"when", "after"}, {"scope", "items"}, {"clean", true}, {"what", seen.what}},
+       .node = items_node()});
   note_states(seen, items_node(), std::nullopt);
 }
 

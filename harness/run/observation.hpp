@@ -56,8 +56,8 @@ class Observation {
   void files(const std::string& node, const journal::Json& line);
   void process(const std::string& node, const journal::Json& line);
   void coverage(const std::string& node, const journal::Json& line);
-  void observer_event(const std::string& node, const char* edge, std::int64_t from,
-                      std::int64_t to, const std::string& why);
+  void observer_event(const std::string& node, const char* edge, std::int64_t from, std::int64_t to,
+                      const std::string& why);
   void note_states(const ItemFiles& seen, const std::string& node,
                    const std::optional<journal::NodeTime>& time);
   void append(const std::string& node, const journal::Json& line, std::string kind,

@@ -73,7 +73,7 @@ struct FaultPlan {
   std::vector<RolePlan> roles;
 
   Call call(const RolePlan& role, const std::string& verb) const;
-  Call arm_call() const;    // of the acting role
+  Call arm_call() const;  // of the acting role
   Call guard_call() const;
   const RolePlan& actor() const;  // the role that fires; each instance has exactly one
 };

@@ -71,7 +71,8 @@ Selector selector_of(const Draft& draft, const std::string& text) {
 
 std::vector<Choice> process_choices(const Draft& draft, const Param& param) {
   const ParamValue* value = draft.given(param.name);
-  if (value == nullptr) draft.refuse("it needs \"" + param.name + "\"", "name a part: \"worker 2\"");
+  if (value == nullptr)
+    draft.refuse("it needs \"" + param.name + "\"", "name a part: \"worker 2\"");
   const Selector selector = selector_of(draft, value->text);
   const scenario::Part* part = draft.bundle.target.part(selector.word);
   if (part == nullptr) draft.refuse("no part is called \"" + selector.word + "\"", "");
@@ -196,8 +197,9 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
       add_link_vars(planned.vars, param, link_of(draft, param), role.at.ends_with(".far"));
     } else if (param.type != "node") {
       const ParamValue* value = draft.given(param.name);
-      planned.vars.emplace_back("UNPLUG_" + upper(param.name),
-                                for_script(param, value ? value->text : param.fallback.value_or("")));
+      planned.vars.emplace_back(
+          "UNPLUG_" + upper(param.name),
+          for_script(param, value ? value->text : param.fallback.value_or("")));
     }
   }
   planned.vars.emplace_back("UNPLUG_ROOT_BY", root_by(draft, planned.node));
@@ -228,8 +230,8 @@ Vars trigger_vars_of(const Draft& draft, const scenario::When& when) {
   const std::string& scratch = draft.bundle.lab.node(draft.plan.node_of(seat))->scratch;
   std::string fields;
   const auto add = [&](const std::string& field, const char* op, const std::string& value) {
-    fields += fmt::format("{}{}={}:{}:{}", fields.empty() ? "" : " ", field,
-                          event.fields.at(field), op, value);
+    fields += fmt::format("{}{}={}:{}:{}", fields.empty() ? "" : " ", field, event.fields.at(field),
+                          op, value);
   };
   for (const auto& [field, value] : when.fields) add(field, "eq", value);
   for (const auto& [field, value] : when.numbers) add(field, "ge", fmt::format("{:g}", value));

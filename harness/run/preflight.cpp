@@ -54,7 +54,7 @@ asio::awaitable<void> check_marker(Context& context, std::string name, Problems&
 asio::awaitable<Outcome> ask_probe(Context& context, Stage* stage, Call what) {
   if (stage != nullptr) co_return co_await call(*stage, what, within(kScript));
   co_return co_await context.node(what.node).exec(
-      {.line = "sh -s", .input = probe_script(context.bundle, what)}, within(kScript));
+      node::Command("sh -s", probe_script(context.bundle, what)), within(kScript));
 }
 
 asio::awaitable<void> probe_role(Context& context, Stage* stage, Call what, Problems& problems) {
@@ -124,8 +124,8 @@ std::string owner() {
 Duration lock_lease(const Context& context) { return context.bundle.lab.limits.fault_lease; }
 
 std::string lock_line(const Context& context, const std::string& verb) {
-  const auto seconds =
-      std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
+  const auto seconds = std::max<std::int64_t>(
+      1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
   std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(context.run));
   if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), seconds);
   return line;
@@ -133,7 +133,7 @@ std::string lock_line(const Context& context, const std::string& verb) {
 
 asio::awaitable<Outcome> lock_verb(Context& context, std::string name, std::string verb) {
   co_return co_await context.node(name).exec(
-      {.line = lock_line(context, verb), .input = node_script("lock.sh")}, within(kScript));
+      node::Command(lock_line(context, verb), node_script("lock.sh")), within(kScript));
 }
 
 asio::awaitable<void> take_lock(Context& context, std::string name, Problems& problems) {
@@ -142,9 +142,8 @@ asio::awaitable<void> take_lock(Context& context, std::string name, Problems& pr
   std::istringstream text(outcome.out);
   std::string run, who, left;
   if (text >> run >> who >> left) {
-    problems.push_back(
-        fmt::format("{}: in use by run {} of {}, {} s left; wait, or use --wait 60s", name, run,
-                    who, left));
+    problems.push_back(fmt::format("{}: in use by run {} of {}, {} s left; wait, or use --wait 60s",
+                                   name, run, who, left));
   } else {
     problems.push_back(fmt::format("{}: its lock cannot be taken: {}", name, reason(outcome)));
   }
@@ -177,14 +176,14 @@ asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& probl
   for (std::string run; std::getline(names, run);) {
     stage.note("an earlier run was left here: " + run, name);
     const std::string script = node_script("heal.sh");
-    const Outcome undo = co_await node.exec(
-        {.line = "sh -s -- undo " + shell_quoted(run), .input = script},
-        within(std::chrono::seconds{90}));
+    const Outcome undo =
+        co_await node.exec(node::Command("sh -s -- undo " + shell_quoted(run), script),
+                           within(std::chrono::seconds{90}));
     bool clean = undo.ok();
     for (const Json& line : json_lines(undo.out)) clean = clean && line.value("left", 0) == 0;
     if (clean) {
       const Outcome removed = co_await node.exec(
-          {.line = "sh -s -- remove " + shell_quoted(run), .input = script}, within(kScript));
+          node::Command("sh -s -- remove " + shell_quoted(run), script), within(kScript));
       clean = removed.ok();
     }
     if (!clean) {
@@ -238,9 +237,8 @@ asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
   const Deadline give_up = within(wait);
   for (;;) {
     Problems problems = co_await on_every_node(
-        context, [&](const std::string& name, Problems& found) {
-          return take_lock(context, name, found);
-        });
+        context,
+        [&](const std::string& name, Problems& found) { return take_lock(context, name, found); });
     if (problems.empty()) co_return problems;
     co_await release_locks(context);
     if (BootClock::now() >= give_up || context.stop != Stop::kNo) co_return problems;

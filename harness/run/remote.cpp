@@ -32,8 +32,11 @@ const char* end_text(Outcome::End end) {
 }
 
 void journal_action(Stage& stage, const Call& what, const char* edge, const Outcome* outcome) {
-  journal::Json data = {{"what", what.verb}, {"name", what.name},     {"seat", what.seat},
-                        {"edge", edge},      {"line", what.line()}};
+  journal::Json data = {{"what", what.verb},
+                        {"name", what.name},
+                        {"seat", what.seat},
+                        {"edge", edge},
+                        {"line", what.line()}};
   if (outcome != nullptr) {
     data["outcome"] = {{"end", end_text(outcome->end)},
                        {"status", outcome->status},
@@ -85,8 +88,8 @@ std::string in_folder(const Stage& stage, const std::string& line) {
 }
 
 asio::awaitable<Outcome> call(Stage& stage, Call what, Deadline deadline) {
-  co_return co_await stage.context.node(what.node)
-      .exec({.line = in_folder(stage, what.line()), .input = {}}, deadline);
+  co_return co_await stage.context.node(what.node).exec(
+      node::Command(in_folder(stage, what.line())), deadline);
 }
 
 asio::awaitable<void> all(asio::any_io_executor executor,
@@ -95,13 +98,12 @@ asio::awaitable<void> all(asio::any_io_executor executor,
   Bell done(executor);
   std::exception_ptr trouble;
   for (auto& task : tasks) {
-    asio::co_spawn(executor, counted(std::move(task), left, done),
-                   [&](std::exception_ptr error) {
-                     if (!error) return;
-                     trouble = error;
-                     --left;
-                     done.ring();
-                   });
+    asio::co_spawn(executor, counted(std::move(task), left, done), [&](std::exception_ptr error) {
+      if (!error) return;
+      trouble = error;
+      --left;
+      done.ring();
+    });
   }
   // Each task has a deadline of its own; this one only wakes us now and then.
   while (left > 0) co_await done.wait(within(std::chrono::hours{1}));

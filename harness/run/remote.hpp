@@ -22,8 +22,7 @@ asio::awaitable<std::string> target_verb(Stage& stage, std::string verb,
 asio::awaitable<std::string> wait_ready(Stage& stage);
 
 // Runs the tasks at the same time and waits for all of them.
-asio::awaitable<void> all(asio::any_io_executor executor,
-                          std::vector<asio::awaitable<void>> tasks);
+asio::awaitable<void> all(asio::any_io_executor executor, std::vector<asio::awaitable<void>> tasks);
 
 // The last JSON object on stdout, or null.
 journal::Json last_json(const std::string& text);

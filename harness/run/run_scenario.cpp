@@ -121,8 +121,8 @@ class Signals {
         context_.stop = Stop::kInterrupted;
         context_.why_stopped = fmt::format("signal {}", number);
       }
-      context_.progress.fact("stop", first ? "interrupted: healing first"
-                                           : "still healing; it is never skipped");
+      context_.progress.fact(
+          "stop", first ? "interrupted: healing first" : "still healing; it is never skipped");
       context_.bell.ring();
       wait();
     });
@@ -227,9 +227,8 @@ class Run {
     if (context_.stop != Stop::kNo) co_return Ending{};
     Ending ending = co_await exercise(stage_, context_.plan);
     if (ending.problems.empty()) {
-      context_.progress.fact("target", ending.at_rest
-                                           ? "at rest after " + for_people(ending.took)
-                                           : "NOT at rest: " + ending.why);
+      context_.progress.fact("target", ending.at_rest ? "at rest after " + for_people(ending.took)
+                                                      : "NOT at rest: " + ending.why);
     }
     co_return ending;
   }
@@ -279,7 +278,8 @@ RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const 
   if (context.stop == Stop::kInternal) {
     throw Error(Exit::kInternal, outcome.folder.string(), context.why_stopped,
                 "what was broken has been undone, or its guard undoes it within its lease; look "
-                "with `unplug heal --lab " + bundle.lab_file.string() + "`");
+                "with `unplug heal --lab " +
+                    bundle.lab_file.string() + "`");
   }
   return outcome;
 }

@@ -16,19 +16,18 @@ constexpr std::chrono::milliseconds kRetry{200};
 
 asio::awaitable<std::string> Spool::start(Deadline deadline) {
   const node::Outcome outcome = co_await stage_.context.node(node_).exec(
-      {.line = in_folder(stage_, "sh sh/observe.sh start"), .input = {}}, deadline);
+      node::Command(in_folder(stage_, "sh sh/observe.sh start")), deadline);
   if (!outcome.ok()) {
     co_return fmt::format("the observer does not start on {}: {}", node_, reason(outcome));
   }
   asio::co_spawn(stage_.context.executor, follow(shared_from_this()), asio::detached);
-  const bool begun =
-      co_await stage_.context.bell.until([this] { return begun_; }, deadline);
+  const bool begun = co_await stage_.context.bell.until([this] { return begun_; }, deadline);
   co_return begun ? "" : fmt::format("the observer on {} says nothing", node_);
 }
 
 asio::awaitable<std::string> Spool::stop(Deadline deadline) {
   const node::Outcome outcome = co_await stage_.context.node(node_).exec(
-      {.line = in_folder(stage_, "sh sh/observe.sh stop"), .input = {}}, deadline);
+      node::Command(in_folder(stage_, "sh sh/observe.sh stop")), deadline);
   (void)co_await stage_.context.bell.until([this] { return ended_; }, deadline);
   closing_ = true;
   stage_.context.bell.ring();

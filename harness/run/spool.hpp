@@ -1,4 +1,5 @@
-// What the observer on one node sees, brought here: no line lost or doubled (docs/node-protocol.md).
+// What the observer on one node sees, brought here: no line lost or doubled
+// (docs/node-protocol.md).
 //
 //   observe.pl --> spool/observed --> observe.sh follow OFFSET ==stdout==> Spool --> on_line
 //

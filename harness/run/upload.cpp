@@ -60,8 +60,8 @@ asio::awaitable<std::string> upload(Stage& stage, std::string node) {
   for (const char* folder : {"procs/.keep", "logs/.keep", "spool/.keep"}) {
     files.push_back({folder, "", 0600});
   }
-  const node::Outcome outcome = co_await stage.context.node(node).upload(
-      std::move(files), stage.remote(), within(kUpload));
+  const node::Outcome outcome =
+      co_await stage.context.node(node).upload(std::move(files), stage.remote(), within(kUpload));
   co_return outcome.ok() ? "" : fmt::format("upload to {}: {}", node, reason(outcome));
 }
 

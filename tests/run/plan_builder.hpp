@@ -44,10 +44,8 @@ inline scenario::Bundle farm(std::vector<scenario::Fault> faults) {
   scenario::Bundle bundle;
   bundle.lab.name = "two-node";
   bundle.lab.nodes = {lab_node("node1", "10.77.0.11"), lab_node("node2", "10.77.0.12")};
-  bundle.lab.links = {{"tb",
-                       "thunderbolt",
-                       {"node1", "tb0", "10.78.1.1/30"},
-                       {"node2", "tb0", "10.78.1.2/30"}}};
+  bundle.lab.links = {
+      {"tb", "thunderbolt", {"node1", "tb0", "10.78.1.1/30"}, {"node2", "tb0", "10.78.1.2/30"}}};
   bundle.lab.limits.fault_lease = std::chrono::seconds{3};
   bundle.target.name = "farm";
   bundle.target.places = {{"server", 1, 1}, {"worker", 1, std::nullopt}};
@@ -56,7 +54,8 @@ inline scenario::Bundle farm(std::vector<scenario::Fault> faults) {
   bundle.target.verbs = {{"deploy", "all", std::chrono::seconds{5}},
                          {"ready", "worker", std::chrono::seconds{5}},
                          {"enqueue", "server", std::chrono::seconds{5}}};
-  bundle.target.parts = {{"worker", "worker", "", ""}, {"renderer", "worker", "worker", "^ffmpeg "}};
+  bundle.target.parts = {{"worker", "worker", "", ""},
+                         {"renderer", "worker", "worker", "^ffmpeg "}};
   bundle.target.logs = {{"worker", "worker", "$UNPLUG_LOGS/worker.$SEAT.log"}};
   scenario::EventPattern frame;
   frame.name = "frame";

@@ -57,9 +57,8 @@ TEST(Plan, FindsAChildThroughItsParent) {
 }
 
 TEST(Plan, ArmsATriggerOnTheNodeWhenEventAndVictimShareIt) {
-  const auto bundle =
-      farm({fault("near", "process_kill", "worker 2", frame_8_of_worker_2()),
-            fault("across", "process_kill", "worker 1", frame_8_of_worker_2())});
+  const auto bundle = farm({fault("near", "process_kill", "worker 2", frame_8_of_worker_2()),
+                            fault("across", "process_kill", "worker 1", frame_8_of_worker_2())});
   const Plan planned = plan(bundle, 1);
   EXPECT_TRUE(planned.faults.at(0).armed_on_node);
   EXPECT_FALSE(planned.faults.at(1).armed_on_node);
@@ -108,10 +107,9 @@ TEST(Plan, GivesAFaultAHardLimitOfHoldMarginAndLease) {
 }
 
 TEST(Plan, CoversTheHoldWithTheLeaseOnANodeThatIsCutOff) {
-  scenario::Bundle bundle =
-      farm({fault("f", "process_freeze", "worker 2", scenario::At{1s}, 6s),
-            fault("s", "sleep_like", "worker 2", scenario::At{1s}, 8s),
-            fault("g", "process_freeze", "worker 1", scenario::At{1s}, 6s)});
+  scenario::Bundle bundle = farm({fault("f", "process_freeze", "worker 2", scenario::At{1s}, 6s),
+                                  fault("s", "sleep_like", "worker 2", scenario::At{1s}, 8s),
+                                  fault("g", "process_freeze", "worker 1", scenario::At{1s}, 6s)});
   scenario::Injector cutting = process_injector("sleep_like", false);
   cutting.cuts = scenario::Cuts::kNode;
   bundle.injectors["sleep_like"] = cutting;
@@ -138,9 +136,9 @@ TEST(Plan, ListsEveryCallOfARun) {
   for (const auto& planned : planned_calls(bundle, plan(bundle, 1))) {
     verbs.push_back(planned.call.verb);
   }
-  EXPECT_EQ(verbs, (std::vector<std::string>{"probe", "deploy", "deploy", "deploy", "ready", "ready",
-                                             "enqueue", "arm", "guard", "verify",
-                                             "verify_reverted"}));
+  EXPECT_EQ(verbs,
+            (std::vector<std::string>{"probe", "deploy", "deploy", "deploy", "ready", "ready",
+                                      "enqueue", "arm", "guard", "verify", "verify_reverted"}));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ scenario::Trigger any_trigger(std::mt19937_64& random, const std::vector<scenari
 }
 
 scenario::Bundle any_scenario(std::mt19937_64& random) {
-  constexpr std::array kVictims = {"worker 1", "worker 2",   "renderer 1",
+  constexpr std::array kVictims = {"worker 1",   "worker 2",   "renderer 1",
                                    "renderer 2", "any worker", "all worker"};
   std::vector<scenario::Fault> faults;
   const auto count = 1 + random() % 4;
