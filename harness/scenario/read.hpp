@@ -42,7 +42,8 @@ std::vector<Param> read_params(Sheet& sheet, const Value* params,
                                const std::vector<std::string>& types,
                                const std::vector<std::string>& reserved);
 
-// A scalar of type text, integer, duration, bytes, boolean, signal or path as canonical text.
+// A scalar of type text, integer, duration, bytes, boolean, signal or path as canonical text:
+// "4s", "64MiB", "yes", "KILL".
 bool read_scalar(Sheet& sheet, const Value& value, std::string_view key, const std::string& type,
                  std::string& into);
 

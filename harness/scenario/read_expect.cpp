@@ -126,6 +126,10 @@ class ExpectReader {
       sheet_.complain(check, "check \"output\" needs outputs",
                       fmt::format("target \"{}\" declares none in \"items\"", target->name));
     }
+    if (expect_.compare == "frames" && target->verb("frames") == nullptr) {
+      sheet_.complain(*value_.find("compare"), "only a target can decode its frames",
+                      fmt::format("target \"{}\" has no verb \"frames\"", target->name));
+    }
   }
 
   void timeout() {
@@ -134,7 +138,7 @@ class ExpectReader {
                       "write \"outcome\": one of " + listed(kOutcomes));
     }
     if (value_.find("within") == nullptr) {
-      sheet_.complain(value_, "check \"timeout\" needs a time", "write \"within\": \"15s\"");
+      sheet_.complain(value_, "check \"timeout\" needs a \"within\"", "write \"within\": \"15s\"");
     }
     if (scenario_.faults.empty()) {
       sheet_.complain(value_, "check \"timeout\" judges a response, and there is no fault",

@@ -72,6 +72,12 @@ class ParamReader {
   void absent(const Param& param, const std::vector<const Value::Member*>& members) {
     const auto names = [&](const Value::Member* member) { return member->key == param.name; };
     if (std::ranges::any_of(members, names)) return;
+    // Said already, as an unknown parameter that is near to this one.
+    const auto misspells = [&](const Value::Member* member) {
+      return injector_.param(member->key) == nullptr &&
+             nearest(member->key, names_of(injector_.params)) == param.name;
+    };
+    if (!param.fallback && std::ranges::any_of(members, misspells)) return;
     if (param.fallback) {
       fault_.params[param.name].text = *param.fallback;
       return;
@@ -113,7 +119,8 @@ class ParamReader {
     const Value* between = object.need("between", R"(["server 1", "worker 2"])");
     if (between == nullptr || !sheet_.is_list(*between, "between")) return false;
     if (between->items.size() != 2) {
-      sheet_.complain(*between, fmt::format("\"between\" names {}", between->items.size()),
+      sheet_.complain(*between,
+                      fmt::format("\"between\" names {} of two ends", between->items.size()),
                       R"(write two, such as ["server 1", "worker 2"])");
       return false;
     }
@@ -144,6 +151,8 @@ class ParamReader {
       return false;
     }
     if (context_.lab == nullptr || link_of(value, context_, scenario_) != nullptr) return true;
+    const auto last = joined.empty() ? 0U : static_cast<std::size_t>(*joined.rbegin());
+    if (last > context_.lab->nodes.size()) return false;  // said at "place"
     sheet_.complain(between,
                     fmt::format("no link of lab \"{}\" joins {}", context_.lab->name, ends),
                     "its links: " + listed(names_of(context_.lab->links)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/suggest.hpp"
 #include "scenario/read.hpp"
 
 namespace unplug::scenario {
@@ -25,8 +26,7 @@ class InjectorReader {
 
   Injector read() {
     Object object(sheet_, root_, "injector");
-    object.remarks();
-    object.may("about", injector_.about);
+    injector_.about = object.file_remarks().about;
     const Value* name = object.need("injector", "\"link_drop\"");
     if (name != nullptr && sheet_.read(*name, "injector", injector_.name)) {
       sheet_.good_name(name->position, "injector", injector_.name);
@@ -69,7 +69,9 @@ class InjectorReader {
     const Value* at = object.need("at", "\"link.near\"");
     if (at == nullptr || !sheet_.read(*at, "at", role.at)) return;
     const std::vector<std::string> spots = where_roles_are();
-    if (std::ranges::find(spots, role.at) == spots.end()) {
+    const bool typed = std::ranges::none_of(injector_.params,
+                                            [](const Param& param) { return param.type.empty(); });
+    if (typed && std::ranges::find(spots, role.at) == spots.end()) {
       sheet_.unknown(at->position, "parameter or end", role.at, spots);
     }
   }
@@ -116,8 +118,14 @@ class InjectorReader {
       role_known(member);
       sheet_.read(member.value, member.key, injector_.proof[member.key]);
     }
+    std::vector<std::string> strange;
+    for (const auto& [name, sentence] : injector_.proof) {
+      if (std::ranges::find(injector_.roles, name, &Role::name) == injector_.roles.end()) {
+        strange.push_back(name);
+      }
+    }
     for (const Role& role : injector_.roles) {
-      if (injector_.proof.contains(role.name)) continue;
+      if (injector_.proof.contains(role.name) || nearest(role.name, strange)) continue;
       sheet_.complain(*map, fmt::format("role \"{}\" has no proof", role.name),
                       fmt::format("write \"{}\": how it is seen from there", role.name));
     }

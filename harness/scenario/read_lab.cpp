@@ -29,13 +29,14 @@ struct SshDefaults {
   std::string identity;
 };
 
-SshDefaults read_ssh(Sheet& sheet, const Value* value) {
+SshDefaults read_ssh(Sheet& sheet, const Value* value, Lab& lab) {
   SshDefaults ssh;
   if (value == nullptr) return ssh;
   Object object(sheet, *value, "ssh");
   object.remarks();
   object.may("user", ssh.user);
   if (object.may("identity", ssh.identity)) ssh.identity = path_of(sheet, ssh.identity);
+  if (object.may("known_hosts", lab.known_hosts)) lab.known_hosts = path_of(sheet, lab.known_hosts);
   return ssh;
 }
 
@@ -208,13 +209,13 @@ void read_controller(Sheet& sheet, const Value* value, Lab& lab) {
 Lab read_lab(Sheet& sheet, const Value& root) {
   Lab lab;
   Object object(sheet, root, "lab");
-  object.remarks();
+  object.file_remarks();
   const Value* name = object.need("lab", "\"cupboard\"");
   if (name != nullptr && sheet.read(*name, "lab", lab.name)) {
     sheet.good_name(name->position, "lab", lab.name);
   }
   if (object.may("known_hosts", lab.known_hosts)) lab.known_hosts = path_of(sheet, lab.known_hosts);
-  const SshDefaults ssh = read_ssh(sheet, object.find("ssh"));
+  const SshDefaults ssh = read_ssh(sheet, object.find("ssh"), lab);
   read_nodes(sheet, object.need("nodes", R"([{"name": "mini1", ...}])"), ssh, lab);
   read_links(sheet, object.find("links"), lab);
   read_controller(sheet, object.find("controller"), lab);

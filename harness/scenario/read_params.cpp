@@ -28,6 +28,18 @@ bool read_signal(Sheet& sheet, const Value& value, std::string_view key, std::st
   return sheet.read_word(value, key, kSignals, into);
 }
 
+// true and false, or "yes" and "no" as the scripts get them.
+bool read_yes_or_no(Sheet& sheet, const Value& value, std::string_view key, std::string& into) {
+  if (value.kind == Value::Kind::kString && (value.text == "yes" || value.text == "no")) {
+    into = value.text;
+    return true;
+  }
+  bool yes = false;
+  if (!sheet.read(value, key, yes)) return false;
+  into = yes ? "yes" : "no";
+  return true;
+}
+
 bool read_path(Sheet& sheet, const Value& value, std::string_view key, std::string& into) {
   if (!sheet.read(value, key, into)) return false;
   if (into.front() == '/' || into == "$SCRATCH" || into.starts_with("$SCRATCH/")) return true;
@@ -45,7 +57,9 @@ Param read_param(Sheet& sheet, const Value::Member& member, const std::vector<st
   object.remarks();
   const Value* type = object.need("type", "\"duration\"");
   if (type != nullptr) sheet.read_word(*type, "type", types, param.type);
-  const Value* of = object.find("of");
+  // Parameters of a target point at nothing.
+  const bool points = std::ranges::find(types, "link") != types.end();
+  const Value* of = points ? object.find("of") : nullptr;
   if (of != nullptr && sheet.read(*of, "of", param.of) && !param.type.empty() &&
       type_of_of(param.type).empty()) {
     sheet.complain(*of, fmt::format("a parameter of type {} has no \"of\"", param.type),
@@ -64,6 +78,7 @@ void check_of(Sheet& sheet, const Value& params, const std::vector<Param>& all,
   const std::string wanted = type_of_of(param.type);
   std::vector<std::string> fitting;
   for (const Param& other : all) {
+    if (other.type.empty()) return;  // said where it stands
     if (other.type == wanted) fitting.push_back(other.name);
   }
   if (std::ranges::find(fitting, param.of) == fitting.end()) {
@@ -106,12 +121,7 @@ bool read_scalar(Sheet& sheet, const Value& value, std::string_view key, const s
     into = bytes_text(bytes);
     return true;
   }
-  if (type == "boolean") {
-    bool yes = false;
-    if (!sheet.read(value, key, yes)) return false;
-    into = yes ? "true" : "false";
-    return true;
-  }
+  if (type == "boolean") return read_yes_or_no(sheet, value, key, into);
   if (type == "signal") return read_signal(sheet, value, key, into);
   if (type == "path") return read_path(sheet, value, key, into);
   return sheet.read(value, key, into);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/suggest.hpp"
+
 namespace unplug::scenario {
 namespace {
 
@@ -48,9 +50,11 @@ void check_positions(Sheet& sheet, const Value& list, const std::vector<int>& po
 void read_place(Sheet& sheet, const Value* map, const Context& context, Scenario& scenario) {
   if (map == nullptr || !sheet.is_object(*map, "place")) return;
   const Target* target = context.target;
+  std::vector<std::string> strange;
   for (const Value::Member& member : map->members) {
     const TargetPlace* place = target == nullptr ? nullptr : target->place(member.key);
     if (target != nullptr && place == nullptr) {
+      strange.push_back(member.key);
       sheet.unknown(member.position, "place", member.key, names_of(target->places));
     }
     std::vector<int>& positions = scenario.place[member.key];
@@ -61,7 +65,7 @@ void read_place(Sheet& sheet, const Value* map, const Context& context, Scenario
   }
   if (target == nullptr) return;
   for (const TargetPlace& place : target->places) {
-    if (map->find(place.name) != nullptr) continue;
+    if (map->find(place.name) != nullptr || nearest(place.name, strange)) continue;
     sheet.complain(*map, fmt::format("place \"{}\" is bound to no node", place.name),
                    fmt::format("write \"{}\": [1]", place.name));
   }
@@ -151,8 +155,7 @@ const Injector* Context::injector(const std::string& name) const {
 Scenario read_scenario(Sheet& sheet, const Value& root, const Context& context) {
   Scenario scenario;
   Object object(sheet, root, "scenario");
-  object.remarks();
-  object.may("asks", scenario.asks);
+  scenario.asks = object.file_remarks().asks;
   const Value* name = object.need("scenario", "\"worker-killed\"");
   if (name != nullptr && sheet.read(*name, "scenario", scenario.name)) {
     sheet.good_name(name->position, "scenario", scenario.name);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/suggest.hpp"
 #include "scenario/read.hpp"
 
 namespace unplug::scenario {
@@ -49,8 +50,7 @@ class TargetReader {
 
   Target read() {
     Object object(sheet_, root_, "target");
-    object.remarks();
-    object.may("about", target_.about);
+    target_.about = object.file_remarks().about;
     const Value* name = object.need("target", "\"farm\"");
     if (name != nullptr && sheet_.read(*name, "target", target_.name)) {
       sheet_.good_name(name->position, "target", target_.name);
@@ -302,7 +302,10 @@ class TargetReader {
         sheet_.unknown(member.position, "field of an item", member.key, known);
       }
     }
-    if (fields.kind == Value::Kind::kObject && fields.find("item") == nullptr) {
+    const auto meant = [](const Value::Member& member) {
+      return nearest(member.key, {"item"}).has_value();
+    };
+    if (fields.kind == Value::Kind::kObject && std::ranges::none_of(fields.members, meant)) {
       sheet_.complain(fields, "no capture says which item it is", R"(write "item": 1)");
     }
   }

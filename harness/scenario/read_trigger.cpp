@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.hpp"
 #include "scenario/read_scenario.hpp"
 
 namespace unplug::scenario {
@@ -169,12 +170,20 @@ class TriggerReader {
     return read_selector(sheet_, text, "rank", Subject::kPlace, context_, scenario_);
   }
 
+  void no_field(const Value::Member& member, const EventPattern& event) {
+    std::vector<std::string> names;
+    for (const auto& [name, capture] : event.fields) names.push_back(name);
+    std::string mend = names.empty() ? "it has none" : "it has " + listed(names);
+    for (const char* key : {"from", "rank", "nth", "plus"}) names.emplace_back(key);
+    if (const auto near = nearest(member.key, names)) mend = "did you mean \"" + *near + "\"?";
+    sheet_.complain(member.position,
+                    fmt::format("event \"{}\" has no field \"{}\"", event.name, member.key),
+                    std::move(mend));
+  }
+
   void field(const Value::Member& member, const EventPattern* event, When& when) {
     if (event != nullptr && !event->fields.contains(member.key)) {
-      std::vector<std::string> names;
-      for (const auto& [name, capture] : event->fields) names.push_back(name);
-      sheet_.unknown(member.position, fmt::format("field of event \"{}\"", event->name), member.key,
-                     names);
+      no_field(member, *event);
       return;
     }
     if (member.value.kind == Value::Kind::kString) {

@@ -31,12 +31,6 @@ std::string kind_of(const Value& value) {
   return "something else";
 }
 
-bool digits_only(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isdigit(c) != 0 || c == '.';
-  });
-}
-
 bool is_number(const Value& value) {
   return value.kind == Value::Kind::kInteger || value.kind == Value::Kind::kNumber;
 }
@@ -52,11 +46,36 @@ bool whole_number(const Value& value, T& into) {
   return true;
 }
 
-// What to write instead of a quantity without its unit.
-std::string with_unit(const Value& value, const char* unit, const char* example,
-                      const char* units) {
-  const bool bare = digits_only(value.text) && value.kind != Value::Kind::kObject;
-  return fmt::format("write \"{}\" (units: {})", bare ? value.text + unit : example, units);
+// The unit that was most likely meant: "min" is m, "Mb" is MiB.
+std::string likely_time(const std::string& tail) {
+  if (tail.starts_with("ms") || tail.starts_with("mil")) return "ms";
+  if (tail.starts_with("us") || tail.starts_with("mic")) return "us";
+  for (const char* unit : {"m", "h", "d"}) {
+    if (tail.starts_with(unit)) return unit;
+  }
+  return "s";
+}
+
+std::string likely_size(const std::string& tail) {
+  const char first = tail.empty() ? 'm' : tail[0];
+  if (first == 'k' || first == 'g' || first == 't') {
+    return std::string(1, static_cast<char>(std::toupper(first))) + "iB";
+  }
+  return first == 'b' ? "B" : "MiB";
+}
+
+// What to write instead of a quantity whose unit is missing or wrong.
+std::string with_unit(const Value& value, std::string (*likely)(const std::string&),
+                      const char* example, const char* units) {
+  const std::size_t digits =
+      std::min(value.text.find_first_not_of("0123456789."), value.text.size());
+  std::string tail;
+  for (const unsigned char c : value.text.substr(digits)) {
+    if (std::isalpha(c) != 0) tail += static_cast<char>(std::tolower(c));
+  }
+  const std::string number = value.text.substr(0, digits);
+  return fmt::format("write \"{}\" (units: {})", digits == 0 ? example : number + likely(tail),
+                     units);
 }
 
 }  // namespace
@@ -134,7 +153,7 @@ bool Sheet::read(const Value& value, std::string_view key, Duration& into) {
     }
   }
   complain(value, fmt::format("\"{}\" is {}, which is no time with a unit", key, kind_of(value)),
-           with_unit(value, "s", "5s", "ns, us, ms, s, m, h, d"));
+           with_unit(value, likely_time, "5s", "ns, us, ms, s, m, h, d"));
   return false;
 }
 
@@ -146,7 +165,7 @@ bool Sheet::read_bytes(const Value& value, std::string_view key, Bytes& into) {
     }
   }
   complain(value, fmt::format("\"{}\" is {}, which is no size with a unit", key, kind_of(value)),
-           with_unit(value, "MiB", "64MiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"));
+           with_unit(value, likely_size, "64MiB", "B, KiB, MiB, GiB, TiB, KB, MB, GB, TB"));
   return false;
 }
 
@@ -223,15 +242,24 @@ Object::Object(Sheet& sheet, const Value& value, std::string shape)
 
 Object::~Object() {
   for (const Value::Member& member : value_.members) {
-    if (taken(member.key)) continue;
-    std::string mend = "known here: " + listed(named_);
-    if (const auto near = nearest(member.key, named_)) {
-      mend = fmt::format("did you mean \"{}\"?", *near);
-    }
-    sheet_.complain(member.position,
-                    fmt::format("unknown key \"{}\" in this {}", member.key, shape_),
-                    std::move(mend));
+    if (!taken(member.key)) unknown_key(member, named_);
   }
+}
+
+void Object::unknown_key(const Value::Member& member, const std::vector<std::string>& names) {
+  std::string mend = "known here: " + listed(names);
+  if (const auto near = nearest(member.key, names))
+    mend = fmt::format("did you mean \"{}\"?", *near);
+  sheet_.complain(member.position, fmt::format("unknown key \"{}\" in {}", member.key, here()),
+                  std::move(mend));
+}
+
+std::string Object::here() const {
+  // Shapes that stand once, under a key of this name; all others are one of several.
+  for (const char* key : {"limits", "when", "ssh", "items", "found", "workload"}) {
+    if (shape_ == key) return "\"" + shape_ + "\"";
+  }
+  return "this " + shape_;
 }
 
 bool Object::taken(std::string_view key) const {
@@ -247,11 +275,17 @@ const Value* Object::find(std::string_view key) {
 
 const Value* Object::need(std::string_view key, const std::string& example) {
   const Value* value = find(key);
-  if (value == nullptr && value_.kind == Value::Kind::kObject) {
-    sheet_.complain(value_, fmt::format("this {} has no \"{}\"", shape_, key),
-                    fmt::format("write \"{}\": {}", key, example));
+  if (value != nullptr || value_.kind != Value::Kind::kObject) return value;
+  // A misspelt key is missing and unknown at once: that is one mistake, and said once.
+  for (const Value::Member& member : value_.members) {
+    if (taken(member.key) || !nearest(member.key, {std::string(key)})) continue;
+    unknown_key(member, {std::string(key)});
+    taken_.push_back(member.key);
+    return nullptr;
   }
-  return value;
+  sheet_.complain(value_, fmt::format("{} has no \"{}\"", here(), key),
+                  fmt::format("write \"{}\": {}", key, example));
+  return nullptr;
 }
 
 std::optional<std::size_t> Object::word(const Value* value, std::string_view key,
@@ -262,10 +296,17 @@ std::optional<std::size_t> Object::word(const Value* value, std::string_view key
 }
 
 void Object::remarks() {
-  for (const char* key : {"$schema", "about", "asks"}) {
-    std::string text;
-    may(key, text);
-  }
+  std::string text;
+  may("about", text);
+}
+
+Remarks Object::file_remarks() {
+  Remarks remarks;
+  std::string schema;
+  may("$schema", schema);
+  may("about", remarks.about);
+  may("asks", remarks.asks);
+  return remarks;
 }
 
 void Object::later(std::string_view key) {

@@ -78,6 +78,12 @@ class Sheet {
   KeysTaken keys_taken_;
 };
 
+// What a file says about itself to people.
+struct Remarks {
+  std::string about;
+  std::string asks;
+};
+
 class Object {
  public:
   // Complains when `value` is no object; then it has no keys, and nothing more is said of it.
@@ -110,8 +116,9 @@ class Object {
   std::optional<std::size_t> word(const Value* value, std::string_view key,
                                   const std::vector<std::string>& words);
 
-  // Keys that every shape may have and no reader uses.
+  // Keys that no reader uses: "about" anywhere, and those that only a whole file has.
   void remarks();
+  Remarks file_remarks();
   // A key of the design that this build does not have: said as such.
   void later(std::string_view key);
   // Takes every key that is left, as (key, position, value).
@@ -119,6 +126,8 @@ class Object {
 
  private:
   bool taken(std::string_view key) const;
+  void unknown_key(const Value::Member& member, const std::vector<std::string>& names);
+  std::string here() const;  // "this fault", or "limits" in quotes
 
   Sheet& sheet_;
   const Value& value_;

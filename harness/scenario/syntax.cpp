@@ -64,11 +64,14 @@ Explanation bad_string(const SyntaxError& e) {
   if (contains(e.said, "missing closing quote") || contains(e.said, "U+000A")) {
     return {start, "this text is not closed on its line", "write the missing quote"};
   }
+  if (contains(e.said, "control character")) {
+    return {e.offset - 1, "a control character stands inside this text",
+            R"(write it as an escape, such as \t)"};
+  }
   if (contains(e.said, "backslash") || contains(e.said, "\\u")) {
     return {e.offset - 1, "this is no escape that JSON has", R"(write \\ for a backslash)"};
   }
-  return {e.offset - 1, "a control character stands inside this text",
-          R"(write it as an escape, such as \t)"};
+  return {start, "this text is not whole", "write it anew"};
 }
 
 Explanation bad_word(const SyntaxError& e) {
@@ -150,7 +153,8 @@ Explanation explain(const SyntaxError& e) {
     return {culprit(e), "this number is too large", "write a number below 1e308"};
   }
   if (contains(e.said, "invalid comment")) {
-    return {culprit(e), "this comment is not closed, or no comment", "write /* ... */ or // ..."};
+    return {e.text.find('/', e.understood), "this comment is not closed, or no comment",
+            "write /* ... */ or // ..."};
   }
   if (contains(e.said, "invalid string")) return bad_string(e);
   if (contains(e.said, "invalid number")) {

@@ -71,6 +71,47 @@ TEST(GoodFiles, InjectorHasWhatItsFileSays) {
   EXPECT_EQ(injector->platforms.at(Platform::kDarwin).says, "interface down, not cable loss");
 }
 
+TEST(GoodFiles, EveryTriggerAndParameterReads) {
+  const Loaded loaded = load(kGood / "many.json", kGood / "lab.json", good_library());
+  ASSERT_EQ(texts(loaded.problems), "");
+  const auto& faults = loaded.bundle->scenario.faults;
+  EXPECT_TRUE(std::holds_alternative<BeforeStart>(faults.at(0).trigger));
+  EXPECT_EQ(faults.at(0).params.at("free").text, "1MiB");  // its default
+  const auto& when = std::get<When>(faults.at(1).trigger);
+  EXPECT_EQ(when.numbers.at("n"), 20);
+  EXPECT_EQ(when.nth, 2);
+  EXPECT_EQ(when.plus, std::chrono::milliseconds{300});
+  EXPECT_EQ(faults.at(1).tolerance_steps, 2);
+  EXPECT_EQ(faults.at(1).hold, std::nullopt);
+  EXPECT_EQ(faults.at(2).params.at("sparse").text, "yes");
+  EXPECT_EQ(faults.at(2).params.at("every").text, "50ms");
+  EXPECT_EQ(std::get<Between>(faults.at(2).trigger).latest, std::chrono::seconds{5});
+  EXPECT_EQ(std::get<After>(faults.at(3).trigger).plus, std::chrono::seconds{1});
+  EXPECT_EQ(faults.at(3).params.at("link").text, "tb");
+  EXPECT_EQ(std::get<With>(faults.at(4).trigger).fault, "drop");
+  EXPECT_TRUE(std::holds_alternative<DuringRecover>(faults.at(5).trigger));
+  EXPECT_EQ(std::get<At>(faults.at(6).trigger).time, std::chrono::seconds{30});
+}
+
+TEST(GoodFiles, FaultsOnOneThingMayFollowEachOther) {
+  const test::EditedFiles apart("many.json", R"("process": "any worker", "at": "30s" })",
+                                R"("process": "any worker", "at": "30s" },
+         { "id": "first", "inject": "link_drop", "link": "tb", "near": "node 2", "at": "1s", "for": "3s" },
+         { "id": "last", "inject": "link_drop", "link": "tb", "near": "node 1", "after": "drop", "for": "3s" })");
+  // "drop" comes after "fill", which begins at 2 s and is held for 4 s: never before 7 s.
+  EXPECT_EQ(apart.problems(), "");
+}
+
+TEST(GoodFiles, SelectorsReadAsTheyAreWritten) {
+  for (const char* text : {"worker 2", "all worker", "any worker", "node 1"}) {
+    EXPECT_EQ(to_text(parse_selector(text).value()), text);
+  }
+  for (const char* text : {"", "worker", "worker2", "worker 0", "worker -1", "worker 1x", " 1",
+                           "all", "worker  2", "worker 2 3"}) {
+    EXPECT_FALSE(parse_selector(text).has_value()) << text;
+  }
+}
+
 TEST(GoodFiles, ScenarioLoadsWithoutALab) {
   const Loaded loaded = load(kGood / "scenario.json", std::nullopt, good_library());
   ASSERT_EQ(texts(loaded.problems), "");
