@@ -61,8 +61,8 @@ class Collector {
     const NodeSnapshot* before = last(node, "before", scope);
     const NodeSnapshot* after = last(node, "after", scope);
     if (before == nullptr || after == nullptr || before->truncated) {
-      unknown(fmt::format("no whole list of {} of {} {}", node,
-                          scope == "files" ? "files" : "ports and mounts",
+      unknown(fmt::format("no whole list of {} of {} {}",
+                          scope == "files" ? "files" : "ports and mounts", node,
                           before == nullptr || before->truncated ? "before" : "after"));
       return;
     }

@@ -121,6 +121,7 @@ std::string not_fired(const FaultRecord& fault) {
                          found->why.empty() ? "" : ": " + found->why);
     }
   }
+  if (acting_roles(fault).empty()) return "no acting role was planned";
   for (const std::string& role : acting_roles(fault)) {
     if (fault.first("fired", role) == nullptr) return "never fired at " + at_role(fault, role);
   }

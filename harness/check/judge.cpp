@@ -132,7 +132,7 @@ Result judge(const Case& c) {
                             run.faults_of(expectation.of)};
     result.findings.push_back(judge_one(question, i, never_began));
   }
-  decide(run, result);
+  decide(*c.scenario, run, result);
   return result;
 }
 

@@ -45,6 +45,9 @@ class Comparison {
  private:
   std::string no_baseline() const {
     if (q_.baseline == nullptr) return "there is no baseline to compare with";
+    if (!q_.baseline->broken.empty()) {
+      return "the baseline's journal does not hold: " + q_.baseline->broken;
+    }
     if (!q_.run.baseline_ref) return "the journal names no baseline";
     if (q_.run.baseline_ref->passed) return "";
     return "the baseline did not pass: " + q_.run.baseline_ref->why;

@@ -33,7 +33,8 @@ std::string failed(const Result& result) {
 }
 
 // The first reason, in the order of a run, why a pass would be worth nothing.
-std::string inconclusive(const History& run, const Result& result) {
+std::string inconclusive(const scenario::Scenario& scenario, const History& run,
+                         const Result& result) {
   if (run.closed == "preflight")
     return with_why("refused before anything was touched", run.closed_why);
   if (!run.broken.empty()) return "the journal does not hold: " + run.broken;
@@ -43,6 +44,9 @@ std::string inconclusive(const History& run, const Result& result) {
     return with_why("the baseline did not pass", run.baseline_ref->why);
   }
   if (run.faults.empty()) return "nothing was injected";
+  for (const scenario::Fault& fault : scenario.faults) {
+    if (run.faults_of({fault.id}).empty()) return "fault " + fault.id + " is not in the journal";
+  }
   for (const FaultRecord& fault : run.faults) {
     if (!fault.confirmed) return fault.instance + " was not confirmed: " + fault.why;
   }
@@ -60,13 +64,13 @@ std::string passed(const Result& result) {
 
 }  // namespace
 
-void decide(const History& run, Result& result) {
+void decide(const scenario::Scenario& scenario, const History& run, Result& result) {
   const auto set = [&](Verdict verdict, std::string why) {
     result.verdict = verdict;
     result.why = std::move(why);
   };
   const std::string left = unhealed(result), fail = failed(result),
-                    open = inconclusive(run, result);
+                    open = inconclusive(scenario, run, result);
   if (!left.empty()) {
     set(Verdict::kUnhealed, left);
   } else if (run.closed == "internal") {

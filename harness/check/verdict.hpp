@@ -7,6 +7,6 @@
 namespace unplug::check {
 
 // Fills in `verdict` and `why` from the faults and findings that are there already.
-void decide(const History& run, Result& result);
+void decide(const scenario::Scenario& scenario, const History& run, Result& result);
 
 }  // namespace unplug::check

@@ -95,6 +95,13 @@ TEST_F(Faults, AreNotConfirmedWhenTheLastProofIsTooEarly) {
   expect_unconfirmed(run, "was last seen in effect 3.2 s after fire, of 10 s planned");
 }
 
+TEST_F(Faults, ThatNobodyPlannedAreNotConfirmed) {
+  run.fault(20, "freeze", "fired");
+  run.fault(24, "freeze", "reverted");
+  run.close(40);
+  expect_unconfirmed(run, "no acting role was planned");
+}
+
 TEST_F(Faults, ThatEndedEarlyAreNotConfirmed) {
   run.frozen(20, 24);
   run.fault(23, "freeze", "ended_early", {{"why", "the guard's lease ran out"}});

@@ -118,7 +118,7 @@ class Story {
               {"state", "planned"}, {"by", "controller"},
               {"acts", true},       {"lasting", false},
               {"hold_ns", ns(4)},   {"victim", {{"part", "worker"}, {"seat", "worker-2"}}}};
-    data.update(more);
+    if (more.is_object()) data.update(more);
     add(6, "fault", data, "node2");
   }
   std::uint64_t fault(double t, const std::string& instance, const std::string& state,
@@ -131,7 +131,7 @@ class Story {
       data["t0"] = ns(t - 0.002), data["t1"] = ns(t + 0.002);
       data["victim"] = {{"part", "worker"}, {"seat", "worker-2"}, {"pid", 42}, {"start", 7}};
     }
-    data.update(more);
+    if (more.is_object()) data.update(more);
     return add(t, "fault", data, node);
   }
   std::uint64_t proof(double t, const std::string& instance, const std::string& says,

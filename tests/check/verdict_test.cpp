@@ -125,6 +125,21 @@ TEST(Verdict, OfAnEmptyJournalIsInconclusive) {
   for (const Finding& finding : result.findings) EXPECT_EQ(finding.says, Says::kCannotTell);
 }
 
+TEST(Verdict, IsInconclusiveWhenAFaultOfTheScenarioIsNotInTheJournal) {
+  Judging judging;
+  judging.expect("conservation");
+  judging.scenario.faults.resize(1);
+  judging.scenario.faults[0].id = "flood";
+  Story run;
+  run.items(12, "before", kQueued);
+  run.frozen(20, 24);
+  run.items(39, "after", kDone);
+  run.close(40);
+  const Result result = judging.judge(run);
+  EXPECT_EQ(result.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(result.why, "fault flood is not in the journal");
+}
+
 TEST(Verdict, HasTheExitCodesOfTheProgram) {
   EXPECT_EQ(exit_of(Verdict::kPass), Exit::kPass);
   EXPECT_EQ(exit_of(Verdict::kFail), Exit::kFail);

@@ -1,0 +1,125 @@
+// Each item in exactly one state: lost, invented, doubled, torn and foreign.
+#include "journal_builder.hpp"
+
+namespace unplug::check {
+namespace {
+
+struct Conservation : testing::Test {
+  Conservation() { judging.expect("conservation"); }
+  Finding judge() {
+    story.close(40);
+    return only(judging.judge(story));
+  }
+  Judging judging;
+  Story story;
+};
+
+const Story::Items kBoth = {{"shot-1", "queued"}, {"shot-2", "queued"}};
+const Story::Items kDone = {{"shot-1", "done"}, {"shot-2", "done"}};
+const Story::Items kOne = {{"shot-1", "done"}};
+const Story::Items kTwice = {{"shot-1", "done"}, {"shot-2", "queued"}, {"shot-2", "done"}};
+
+TEST_F(Conservation, HoldsWhenEachItemIsAlwaysInOneState) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", {{"shot-1", "claimed"}, {"shot-2", "queued"}});
+  story.items(39, "after", kDone);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kPass) << finding.text;
+  EXPECT_EQ(finding.text, "2 items, each in exactly one state in 3 snapshots");
+}
+
+TEST_F(Conservation, FailsForAnItemThatIsLostInTheEnd) {
+  story.items(12, "before", kBoth);
+  const auto seq = story.items(39, "after", kOne);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  ASSERT_EQ(finding.witnesses.size(), 1u);
+  EXPECT_EQ(finding.witnesses[0].seq, seq);
+  EXPECT_EQ(finding.witnesses[0].text, "shot-2 in no state: lost at the end");
+}
+
+TEST_F(Conservation, ForgivesWhatOneSnapshotAloneShows) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kOne);
+  story.items(21, "poll", kTwice);
+  story.items(22, "poll", kBoth);
+  story.items(39, "after", kDone);
+  EXPECT_EQ(judge().says, Says::kPass);
+}
+
+TEST_F(Conservation, FailsForWhatTwoSnapshotsInARowShow) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kTwice);
+  story.items(21, "poll", kTwice);
+  story.items(39, "after", kDone);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  EXPECT_EQ(finding.text, "1 doubled (of 2 items)");
+  EXPECT_EQ(finding.witnesses.at(0).text, "shot-2 in queued and in done");
+}
+
+TEST_F(Conservation, DoesNotJudgeTornSnapshots) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kOne, false);
+  story.items(21, "poll", kOne, false);
+  story.items(22, "poll", kBoth);
+  story.items(39, "after", kDone);
+  EXPECT_EQ(judge().says, Says::kPass);
+}
+
+TEST_F(Conservation, SeesTwoInARowAcrossATornOne) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kOne);
+  story.items(21, "poll", kBoth, false);
+  story.items(22, "poll", kOne);
+  story.items(39, "after", kDone);
+  EXPECT_EQ(judge().says, Says::kFail);
+}
+
+TEST_F(Conservation, FailsForAnItemThatNobodyHandedIn) {
+  story.items(12, "before", kOne);
+  story.items(39, "after", {{"shot-1", "done"}, {"shot-9", "done"}});
+  EXPECT_EQ(judge().witnesses.at(0).text, "shot-9 was never handed in, and is in done at the end");
+}
+
+TEST_F(Conservation, FailsWhenForeignWorkChanges) {
+  story.items(12, "before", kBoth, true, {"queue/theirs.job"});
+  story.items(39, "after", kDone, true, {});
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  EXPECT_EQ(finding.text, "1 foreign changed (of 2 items)");
+}
+
+TEST_F(Conservation, CannotTellWithoutAFinalSnapshot) {
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kBoth);
+  EXPECT_EQ(judge().says, Says::kCannotTell);
+}
+
+TEST_F(Conservation, CannotTellWhenTheFinalSnapshotIsTorn) {
+  story.items(12, "before", kBoth);
+  story.items(38, "after", kDone);
+  story.items(39, "after", kOne, false);
+  EXPECT_EQ(judge().says, Says::kCannotTell);
+}
+
+TEST_F(Conservation, CannotTellWithoutAList) {
+  story.items(39, "after", kDone);
+  EXPECT_EQ(judge().says, Says::kCannotTell);
+}
+
+TEST_F(Conservation, CannotTellOfNoItemsAtAll) {
+  story.items(12, "before", {});
+  story.items(39, "after", {});
+  EXPECT_EQ(judge().text, "no item was handed in");
+}
+
+TEST_F(Conservation, IsJudgedAlsoWhenTheFaultWasNotConfirmed) {
+  story.plan("freeze");
+  story.items(12, "before", kBoth);
+  story.items(39, "after", kOne);
+  EXPECT_EQ(judge().says, Says::kFail);
+}
+
+}  // namespace
+}  // namespace unplug::check
