@@ -148,8 +148,8 @@ asio::awaitable<Outcome> ask_on(std::shared_ptr<Core> core, std::string line, De
   const Asking<Core> asking(core);
   FakeCall call{FakeCall::How::kAsk, line, {}, {}};
   auto process = core->start(std::move(call));
-  Command command;
-  co_return co_await run_to_end(std::move(process), std::move(command), deadline);
+  Command no_input("");
+  co_return co_await run_to_end(std::move(process), std::move(no_input), deadline);
 }
 
 template <class Core>

@@ -37,19 +37,18 @@ void FaultLife::journal_planned() {
   if (fault_.victim) {
     victim = {{"part", fault_.victim->part}, {"seat", fault_.victim->seat.id()}};
   }
-  journal::Json roles = journal::Json::array();
+  const auto drawn = fault_.drawn ? journal::Json(fault_.drawn->count()) : journal::Json();
+  const auto held = fault_.lasting ? journal::Json() : journal::Json(fault_.hold.count());
   for (const RolePlan& role : fault_.roles) {
-    roles.push_back({{"role", role.role}, {"node", role.node}, {"acts", role.acts}});
+    journal::Json data = fault_data(fault_, role.role, "planned", "controller");
+    data.update({{"trigger", fault_.trigger_text},
+                 {"drawn_ns", drawn},
+                 {"hold_ns", held},
+                 {"lasting", fault_.lasting},
+                 {"acts", role.acts},
+                 {"victim", victim}});
+    stage_.journal.append({.kind = "fault", .data = std::move(data), .node = role.node});
   }
-  journal("planned",
-          {{"trigger", fault_.trigger_text},
-           {"drawn_ns", fault_.drawn ? journal::Json(fault_.drawn->count()) : journal::Json()},
-           {"hold_ns", fault_.lasting ? journal::Json() : journal::Json(fault_.hold.count())},
-           {"verify_every_ns", fault_.verify_every.count()},
-           {"lasting", fault_.lasting},
-           {"acts", true},
-           {"roles", std::move(roles)},
-           {"victim", std::move(victim)}});
 }
 
 asio::awaitable<std::string> FaultLife::arm() {
