@@ -14,6 +14,9 @@ namespace {
 // One read, and one write, at most: a packet's payload in libssh2 is 32,500 bytes.
 constexpr std::size_t kBlock = 32'768;
 
+// Of blocks in one step, so that a sender as fast as we are does not keep the loop.
+constexpr int kMostRounds = 16;
+
 // The kernel's limit for one argument is 128 KiB on Linux; sshd passes the line as one.
 constexpr std::size_t kLongestCommand = 120'000;
 
@@ -113,7 +116,9 @@ Channel::Step Channel::start(Link& link) {
 }
 
 Channel::Step Channel::talk(Link& link) {
-  for (bool moved = true; moved && state_ == State::kTalking;) {
+  bool moved = true;
+  for (int round = 0; moved && state_ == State::kTalking; ++round) {
+    if (round == kMostRounds) return Step::kMore;
     moved = false;
     for (const Call call : {Call::kReadOut, Call::kReadErr, Call::kWrite, Call::kEndInput}) {
       if (half_sent_ != Call::kNone && half_sent_ != call) continue;
