@@ -143,9 +143,9 @@ Channel::Step Channel::talk(Link& link) {
 long Channel::make(Call call, Link& link) {
   switch (call) {
     case Call::kReadOut:
-      return process_->out.full() && half_sent_ == Call::kNone ? 0 : read(link, 0);
+      return process_->out.full() && half_sent_ == Call::kNone ? 0 : read(0);
     case Call::kReadErr:
-      return read(link, SSH_EXTENDED_DATA_STDERR);
+      return read(SSH_EXTENDED_DATA_STDERR);
     case Call::kWrite:
       return write();
     case Call::kEndInput:
@@ -156,7 +156,7 @@ long Channel::make(Call call, Link& link) {
   return 0;
 }
 
-long Channel::read(Link&, int stream) {
+long Channel::read(int stream) {
   static std::array<char, kBlock> block;  // one thread; a retry must bring the same buffer
   const long got = libssh2_channel_read_ex(channel_, stream, block.data(), block.size());
   if (got <= 0) return got;  // 1.10 may say 0 before EOF: look_for_the_end() asks channel_eof

@@ -51,7 +51,7 @@ class Channel {
   Step refuse(Ending::How how, std::string why);
 
   long make(Call call, Link& link);
-  long read(Link& link, int stream);
+  long read(int stream);
   long write();
   long end_input(Link& link);
   void look_for_the_end();
