@@ -74,6 +74,8 @@ class Core : public std::enable_shared_from_this<Core> {
   std::shared_ptr<ssh::Session> session_;  // null while there is none
   std::string why_down_ = "not connected yet";
   std::minstd_rand random_{std::random_device{}()};  // of the jitter only
+  std::weak_ptr<ssh::Session> logging_in_;
+  bool standing_ = false;  // told as connected
   bool closed_ = false;
 };
 
@@ -94,6 +96,7 @@ asio::awaitable<LoginResult> Core::log_in(Deadline deadline) {
   auto session = ssh::Session::make(executor_, [weak = weak_from_this()](std::string why) {
     if (const auto core = weak.lock()) core->lost(std::move(why));
   });
+  logging_in_ = session;
   LoginResult result = co_await session->log_in(login_, deadline);
   if (closed_) co_return LoginResult{LoginResult::End::kRefused, "the node was closed"};
   if (result.end == LoginResult::End::kDone) session_ = std::move(session);
@@ -103,7 +106,8 @@ asio::awaitable<LoginResult> Core::log_in(Deadline deadline) {
 asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   const auto begun = BootClock::now();
   LoginResult result{LoginResult::End::kDropped, {}};
-  for (int drops = 0; result.end == LoginResult::End::kDropped && drops < kMostDrops; ++drops) {
+  for (int drops = 0; result.end == LoginResult::End::kDropped && drops < kMostDrops && !closed_;
+       ++drops) {
     if (drops > 0) co_await pause(jittered(times_.backoff_first * (1 << drops)));
     result = co_await log_in(deadline);
   }
@@ -124,6 +128,7 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
 }
 
 void Core::stand(Session how) {
+  standing_ = true;
   tell(how, {});
   changed.ring();
   asio::co_spawn(
@@ -137,7 +142,7 @@ void Core::tell(Session session, const std::string& why) {
 }
 
 void Core::lost(std::string why) {
-  const bool stood = session_ != nullptr;
+  const bool stood = std::exchange(standing_, false);
   session_ = nullptr;
   why_down_ = why;
   resident->drop_shell();
@@ -216,7 +221,8 @@ asio::awaitable<bool> Core::connected(Deadline deadline) {
 void Core::close() {
   if (std::exchange(closed_, true)) return;
   why_down_ = "the node was closed";
-  if (session_) std::exchange(session_, nullptr)->close();
+  if (const auto session = logging_in_.lock()) session->close();
+  session_ = nullptr;
   resident->drop_shell();
   changed.ring();
 }

@@ -9,6 +9,7 @@
 // holds a pointer into a reader's coroutine frame.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -49,7 +50,7 @@ struct Output {
   void add(std::string_view more) {
     if (when_full == WhenFull::kDrop && bytes.size() + more.size() > most) {
       dropped = true;
-      more = more.substr(0, most - bytes.size());
+      more = more.substr(0, most - std::min(most, bytes.size()));
     }
     bytes += more;
   }

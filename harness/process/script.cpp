@@ -7,10 +7,12 @@
 namespace unplug {
 namespace {
 
-// Printed with printf's own octal escape: no shell on the way sees a control character.
+// Printed with printf's own octal escape: no shell on the way sees a control character. stderr
+// comes first: who has seen the mark on stdout may close both, and a wrapper that writes to a
+// closed stream is killed.
 std::string marks(const std::string& nonce, std::string_view what_out, std::string_view what_err) {
-  return fmt::format(R"sh(printf "\036{} {}\n";printf "\036{} {}\n">&2;)sh", nonce, what_out, nonce,
-                     what_err);
+  return fmt::format(R"sh(printf "\036{} {}\n">&2;printf "\036{} {}\n";)sh", nonce, what_err, nonce,
+                     what_out);
 }
 
 }  // namespace

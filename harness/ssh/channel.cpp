@@ -14,6 +14,9 @@ namespace {
 // One read, and one write, at most: a packet's payload in libssh2 is 32,500 bytes.
 constexpr std::size_t kBlock = 32'768;
 
+// Of blocks in one step, so that a sender as fast as we are does not keep the loop.
+constexpr int kMostRounds = 16;
+
 // The kernel's limit for one argument is 128 KiB on Linux; sshd passes the line as one.
 constexpr std::size_t kLongestCommand = 120'000;
 
@@ -113,7 +116,9 @@ Channel::Step Channel::start(Link& link) {
 }
 
 Channel::Step Channel::talk(Link& link) {
-  for (bool moved = true; moved && state_ == State::kTalking;) {
+  bool moved = true;
+  for (int round = 0; moved && state_ == State::kTalking; ++round) {
+    if (round == kMostRounds) return Step::kMore;
     moved = false;
     for (const Call call : {Call::kReadOut, Call::kReadErr, Call::kWrite, Call::kEndInput}) {
       if (half_sent_ != Call::kNone && half_sent_ != call) continue;
@@ -138,9 +143,9 @@ Channel::Step Channel::talk(Link& link) {
 long Channel::make(Call call, Link& link) {
   switch (call) {
     case Call::kReadOut:
-      return process_->out.full() && half_sent_ == Call::kNone ? 0 : read(link, 0);
+      return process_->out.full() && half_sent_ == Call::kNone ? 0 : read(0);
     case Call::kReadErr:
-      return read(link, SSH_EXTENDED_DATA_STDERR);
+      return read(SSH_EXTENDED_DATA_STDERR);
     case Call::kWrite:
       return write();
     case Call::kEndInput:
@@ -151,7 +156,7 @@ long Channel::make(Call call, Link& link) {
   return 0;
 }
 
-long Channel::read(Link&, int stream) {
+long Channel::read(int stream) {
   static std::array<char, kBlock> block;  // one thread; a retry must bring the same buffer
   const long got = libssh2_channel_read_ex(channel_, stream, block.data(), block.size());
   if (got <= 0) return got;  // 1.10 may say 0 before EOF: look_for_the_end() asks channel_eof

@@ -20,7 +20,13 @@ namespace unplug::ssh {
 
 class Channel {
  public:
-  enum class Step { kIdle, kHalfSent, kGone, kBroken };  // kBroken: the whole session is
+  enum class Step {
+    kIdle,      // until the socket is ready, or the reader does something
+    kMore,      // could go on at once
+    kHalfSent,  // owns the session's outbound packet
+    kGone,
+    kBroken,  // the whole session is
+  };
 
   Channel(std::shared_ptr<Process> process, std::string_view line, std::string nonce);
 
@@ -45,7 +51,7 @@ class Channel {
   Step refuse(Ending::How how, std::string why);
 
   long make(Call call, Link& link);
-  long read(Link& link, int stream);
+  long read(int stream);
   long write();
   long end_input(Link& link);
   void look_for_the_end();

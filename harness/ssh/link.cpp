@@ -33,6 +33,15 @@ void set_int(int fd, int level, int option, int value) {
   ::setsockopt(fd, level, option, &value, sizeof value);
 }
 
+template <class F>
+void set_callback(LIBSSH2_SESSION* session, int which, F* function) {
+#if LIBSSH2_VERSION_NUM >= 0x010b01
+  libssh2_session_callback_set2(session, which, reinterpret_cast<libssh2_cb_generic*>(function));
+#else
+  libssh2_session_callback_set(session, which, reinterpret_cast<void*>(function));
+#endif
+}
+
 asio::awaitable<Answer<tcp::endpoint>> resolve(asio::any_io_executor executor, Bell ready,
                                                std::string host, int port, Deadline deadline) {
   Answer<tcp::endpoint> found;
@@ -63,7 +72,7 @@ Link::Link(asio::any_io_executor executor)
 Link::~Link() {
   close();
   if (session_ == nullptr) return;
-  // The socket is closed, so nothing can be sent or waited for; the bound is for bugs.
+  // Nothing can be sent or waited for any more (see send); the bound is for bugs.
   for (int i = 0; i < 100 && libssh2_session_free(session_) == LIBSSH2_ERROR_EAGAIN; ++i) {
   }
 }
@@ -118,18 +127,14 @@ bool Link::begin_session() {
   session_ = libssh2_session_init_ex(nullptr, nullptr, nullptr, this);
   if (session_ == nullptr) return false;
   libssh2_session_set_blocking(session_, 0);
-#if LIBSSH2_VERSION_NUM >= 0x010b01
-  libssh2_session_callback_set2(session_, LIBSSH2_CALLBACK_RECV,
-                                reinterpret_cast<libssh2_cb_generic*>(&Link::receive));
-#else
-  libssh2_session_callback_set(session_, LIBSSH2_CALLBACK_RECV,
-                               reinterpret_cast<void*>(&Link::receive));
-#endif
+  set_callback(session_, LIBSSH2_CALLBACK_RECV, &Link::receive);
+  set_callback(session_, LIBSSH2_CALLBACK_SEND, &Link::send);
   return true;
 }
 
 ssize_t Link::receive(libssh2_socket_t fd, void* bytes, size_t size, int flags, void** link) {
   Link& self = *static_cast<Link*>(*link);
+  if (!self.is_open()) return -ENOTCONN;
   if (self.dry_) return -EAGAIN;
   const ssize_t got = ::recv(fd, bytes, size, flags);
   const int error = errno;
@@ -141,6 +146,14 @@ ssize_t Link::receive(libssh2_socket_t fd, void* bytes, size_t size, int flags, 
   if (got >= 0) return got;
   self.dry_ = error == EAGAIN || error == EWOULDBLOCK;
   return -error;
+}
+
+// SAFETY: libssh2 says goodbye when it is freed. The number of a closed socket may be another
+// connection's by then, and would take those bytes.
+ssize_t Link::send(libssh2_socket_t fd, const void* bytes, size_t size, int flags, void** link) {
+  if (!static_cast<Link*>(*link)->is_open()) return -ENOTCONN;
+  const ssize_t put = ::send(fd, bytes, size, flags);
+  return put >= 0 ? put : -errno;
 }
 
 asio::awaitable<int> Link::finish(std::function<int()> call, Deadline deadline) {

@@ -23,7 +23,7 @@ class Link : public std::enable_shared_from_this<Link> {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Resolves and connects; empty when done, else why not ("" + deadline passed: see timed_out).
+  // Resolves and connects; empty when done, else why not.
   asio::awaitable<std::string> connect(std::string host, int port, Deadline deadline);
 
   // Makes the session object; false when there is no memory.
@@ -42,7 +42,8 @@ class Link : public std::enable_shared_from_this<Link> {
   bool half_sent() const;  // after EAGAIN: a packet of that call is half on its way
   int socket() { return socket_.native_handle(); }
 
-  // Between clear_dry() and the next, the socket is not read again once it said EAGAIN.
+  // Until the next clear_dry(), a socket that said EAGAIN is not read again: a turn that steps
+  // eight channels would ask it sixteen times.
   void clear_dry() { dry_ = false; }
 
   bool is_open() const { return socket_.is_open(); }
@@ -56,6 +57,7 @@ class Link : public std::enable_shared_from_this<Link> {
 
  private:
   static ssize_t receive(libssh2_socket_t fd, void* bytes, size_t size, int flags, void** link);
+  static ssize_t send(libssh2_socket_t fd, const void* bytes, size_t size, int flags, void** link);
   asio::awaitable<std::string> connect_to(asio::ip::tcp::endpoint endpoint, Deadline deadline);
   void set_options();
   void socket_ready(bool& waiting);

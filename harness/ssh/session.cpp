@@ -12,9 +12,6 @@ namespace {
 // sshd allows 10 (MaxSessions), and closing takes a round trip; Jepsen found 6 by experiment.
 constexpr std::size_t kMostChannels = 8;
 
-// One session with a full pipe must not keep the others from the loop.
-constexpr auto kLongestTurn = std::chrono::milliseconds{20};
-
 }  // namespace
 
 std::shared_ptr<Session> Session::make(asio::any_io_executor executor,
@@ -70,13 +67,11 @@ void Session::schedule_turn() {
 void Session::turn() {
   scheduled_ = false;
   if (!up_) return;
-  const auto begun = BootClock::now();
   link_->clear_dry();
-  while (admit()) {
+  do {
     if (!step_all()) return;
-    if (BootClock::now() - begun > kLongestTurn) return schedule_turn();
-  }
-  if (step_all()) sleep_until_needed();
+  } while (admit());
+  sleep_until_needed();
 }
 
 // Lets the next channel in, if it may come; false when none came.
@@ -102,6 +97,7 @@ bool Session::step_all() {
     const bool was_owner = owner_ == channel;
     const Channel::Step step = channel->step(*link_);
     owner_ = step == Channel::Step::kHalfSent ? channel : nullptr;
+    if (step == Channel::Step::kMore) schedule_turn();
     if (step == Channel::Step::kBroken) {
       end("the connection broke: " + link_->last_error());
       return false;
@@ -113,11 +109,6 @@ bool Session::step_all() {
 }
 
 void Session::sleep_until_needed() {
-  if (!waiting_.empty() && open_.size() < kMostChannels) {
-    bool opening = false;
-    for (const auto& channel : open_) opening = opening || channel->opening();
-    if (!opening) schedule_turn();  // a place came free in this very turn
-  }
   link_->wait_for(owner_ != nullptr ? LIBSSH2_SESSION_BLOCK_INBOUND | LIBSSH2_SESSION_BLOCK_OUTBOUND
                                     : LIBSSH2_SESSION_BLOCK_INBOUND);
   for (const auto& channel : open_) {

@@ -15,8 +15,6 @@
 namespace unplug::test {
 namespace {
 
-
-
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -178,6 +176,19 @@ TEST_F(SshNode, EndsAtItsDeadlineWhenAPortSaysNothing) {
   EXPECT_EQ(connect(node).end, End::kRefused) << "nothing listens there now";
 }
 
+TEST_F(SshNode, CloseEndsALoginThatIsUnderWay) {
+  const Sshd sshd;
+  node_ = node::make_ssh_node(loop_.executor(), sshd.node(), {});
+  std::optional<Outcome> outcome;
+  asio::co_spawn(loop_.io(), node_->connect(within(20s)),
+                 [&](std::exception_ptr, Outcome ended) { outcome = std::move(ended); });
+  loop_.io().restart();
+  loop_.io().run_one();
+  node_->close();
+  ASSERT_TRUE(loop_.run_until([&] { return outcome.has_value(); }, 5s));
+  EXPECT_EQ(outcome->end, End::kRefused) << outcome->text();
+}
+
 TEST_F(SshNode, NoticesAFrozenServerByItsHeartbeat) {
   const Sshd sshd;
   node::SshTimes times;
@@ -214,7 +225,7 @@ TEST_F(SshNode, RefusesAnAccountWithoutAShell) {
   EXPECT_TRUE(has(outcome.why, "This account is not available")) << outcome.why;
 }
 
-TEST_F(SshNode, TellsLossFromExitWhenTheWrapperIsKilled) {
+TEST_F(SshNode, BelievesTheSignalThoughAChildHoldsTheOutput) {
   const Sshd sshd;
   ASSERT_TRUE(connect(sshd.node()).ok());
   // A child in the background holds stdout open; the signal is believed after a second.

@@ -49,7 +49,6 @@ TEST(Frame, GivesUpHeldBytesAtTheEndOfTheStream) {
 TEST(Script, LeavesNothingThatALoginShellCouldTakeForItself) {
   const std::string line = "echo 'a' \"b\" \\ ! $HOME `x`\n\xc3\xa9";
   const std::string safe = printf_b(line);
-  EXPECT_EQ(safe.find_first_of("'\\!\n\xc3"), safe.find("\\047")) << "only our own escapes";
   EXPECT_EQ(safe, "echo \\0047a\\0047 \"b\" \\0134 \\0041 $HOME `x`\\0012\\0303\\0251");
 }
 
