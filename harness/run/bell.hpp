@@ -1,43 +1,32 @@
-// One condition for a whole run: whoever learns something rings, whoever waits looks again.
-//
-// Everything is on one event loop, so a waiter that checks its condition and then waits misses
-// nothing. Waits end at their deadline too: there is no wait without one.
+// Waiting for a condition that some other coroutine of the run makes true.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <list>
-#include <memory>
-
 #include "base/boot_clock.hpp"
+#include "base/units.hpp"
+#include "process/bell.hpp"
 
 namespace unplug::run {
 
 namespace asio = boost::asio;
 
-class Bell {
- public:
-  explicit Bell(asio::any_io_executor executor);
-  ~Bell();
-
-  void ring();
-  asio::awaitable<void> wait(Deadline deadline);  // until the next ring or the deadline
-
-  // Until the condition holds (true) or the deadline passes (false). The condition is a
-  // reference to a callable that outlives the await.
-  template <class Condition>
-  asio::awaitable<bool> until(Condition condition, Deadline deadline) {
-    while (!condition()) {
-      if (BootClock::now() >= deadline) co_return false;
-      co_await wait(deadline);
-    }
-    co_return true;
+// Until the condition holds (true) or the deadline passes (false). Whoever changes what the
+// condition looks at rings the bell. The condition must be a named callable of the waiting
+// coroutine: GCC 12 destroys a lambda with captures inside a co_await expression twice.
+template <class Condition>
+asio::awaitable<bool> until(Bell& bell, const Condition& condition, Deadline deadline) {
+  while (!condition()) {
+    if (BootClock::now() >= deadline) co_return false;
+    co_await bell.wait(deadline);
   }
+  co_return true;
+}
+template <class Condition>
+asio::awaitable<bool> until(Bell& bell, const Condition&& condition, Deadline deadline) = delete;
 
- private:
-  struct Waiters;
-  asio::any_io_executor executor_;
-  std::unique_ptr<Waiters> waiters_;
-};
+// A pause that no ring cuts short.
+inline asio::awaitable<void> pause(Bell& bell, Duration length) {
+  const Deadline end = within(length);
+  while (BootClock::now() < end) co_await bell.wait(end);
+}
 
 }  // namespace unplug::run

@@ -136,7 +136,7 @@ class Exercise {
       return !problem.empty() || observation_.at_rest() || stopped() ||
              (!faults_.empty() && faults_.over());
     };
-    (void)co_await stage_.context.bell.until(done, limit);
+    (void)co_await until(stage_.context.bell, done, limit);
     ending_.took = BootClock::now() - stage_.started;
     no_more_events = true;
     stage_.context.bell.ring();
@@ -146,7 +146,7 @@ class Exercise {
     phase(name, "begin");
     const Duration most = stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
     const auto done = [&] { return observation_.at_rest() || stopped(); };
-    (void)co_await stage_.context.bell.until(done, within(most));
+    (void)co_await until(stage_.context.bell, done, within(most));
     ending_.took = BootClock::now() - stage_.started;
     phase(name, "end");
   }

@@ -123,7 +123,7 @@ asio::awaitable<bool> FaultLife::fire() {
       const GuardSaid& said = guard_->said();
       return said.fired || said.not_fired || said.reverting || said.gone;
     };
-    (void)co_await stage_.context.bell.until(answered, within(kEffectWithin));
+    (void)co_await until(stage_.context.bell, answered, within(kEffectWithin));
   }
   if (guard_->said().gone && !guard_->said().fired) {
     // The stream went with the answer in it: the folder says whether fire was begun.
@@ -193,11 +193,11 @@ asio::awaitable<void> FaultLife::prove_lasting() {
     if (says == Says::kYes) {
       in_effect();
       if (++held == 2) break;
-      co_await stage_.context.bell.until([] { return false; }, within(kTwiceApart));
+      co_await pause(stage_.context.bell, kTwiceApart);
     } else if (held > 0) {
       break;
     } else {
-      co_await stage_.context.bell.until([] { return false; }, within(kRetry));
+      co_await pause(stage_.context.bell, kRetry);
     }
   }
   if (held == 2) {
@@ -212,23 +212,23 @@ asio::awaitable<void> FaultLife::prove_lasting() {
 }
 
 asio::awaitable<void> FaultLife::hold() {
-  const auto until = fired_at_ + fault_.hold;
+  const auto planned_end = fired_at_ + fault_.hold;
   const auto ended = [this] {
     return guard_->said().reverting || stage_.context.stop != Stop::kNo;
   };
   bool lost = false;
   while (!ended() && !lost) {
-    const bool last = BootClock::now() >= until;
+    const bool last = BootClock::now() >= planned_end;
     const Says says = co_await sample("verify");
     if (says == Says::kYes) in_effect();
     lost = in_effect_ && says == Says::kNo;
     if (last) break;
-    const auto pause = in_effect_ ? fault_.verify_every : Duration{kRetry};
-    (void)co_await stage_.context.bell.until(ended, std::min(until, within(pause)));
+    const Duration next = in_effect_ ? fault_.verify_every : Duration{kRetry};
+    (void)co_await until(stage_.context.bell, ended, std::min(planned_end, within(next)));
   }
   if (lost) {
     journal("ended_early", {{"why", "verify said no while it should have held"}});
-  } else if (guard_->said().reverting && BootClock::now() < until) {
+  } else if (guard_->said().reverting && BootClock::now() < planned_end) {
     journal("ended_early", {{"why", "the guard ended it: " + guard_->said().why}});
   } else if (!in_effect_) {
     journal("no_effect", {{"why", "verify never said yes"}});
@@ -245,11 +245,11 @@ asio::awaitable<void> FaultLife::revert(std::string why) {
   const Deadline deadline = within(fault_.undo_settle + seconds{8});
   co_await guard_->ask_revert(deadline);
   const auto answered = [this] { return guard_->said().over() || guard_->said().gone; };
-  (void)co_await stage_.context.bell.until(answered, deadline);
+  (void)co_await until(stage_.context.bell, answered, deadline);
   while (!guard_->said().over() && BootClock::now() < deadline) {
     co_await guard_->look(deadline);
     if (guard_->said().over()) break;
-    co_await stage_.context.bell.until([] { return false; }, within(kRetry));
+    co_await pause(stage_.context.bell, kRetry);
   }
   if (!guard_->said().over()) {
     strand(guard_->said().why.empty() ? "the guard did not report the undo" : guard_->said().why);
@@ -269,8 +269,8 @@ asio::awaitable<void> FaultLife::prove_reverted() {
       strand("verify_reverted does not hold");
       co_return;
     }
-    co_await stage_.context.bell.until([] { return false; },
-                                       within(held > 0 ? Duration{kTwiceApart} : Duration{kRetry}));
+    const Duration apart = held > 0 ? Duration{kTwiceApart} : Duration{kRetry};
+    co_await pause(stage_.context.bell, apart);
   }
   journal("reverted");
   stage_.context.progress.fact(fault_.id, "reverted, proved twice");

@@ -32,8 +32,8 @@ asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
   if (!opened.stream) co_return "its guard does not start: " + opened.outcome.text();
   stream_ = std::move(opened.stream);
   asio::co_spawn(stage_.context.executor, listen(shared_from_this()), asio::detached);
-  const bool settled =
-      co_await stage_.context.bell.until([this] { return said_.armed || said_.gone; }, deadline);
+  const auto answered = [this] { return said_.armed || said_.gone; };
+  const bool settled = co_await until(stage_.context.bell, answered, deadline);
   if (said_.armed) {
     renewed_ = BootClock::now();
     asio::co_spawn(stage_.context.executor, renew(shared_from_this()), asio::detached);
@@ -89,11 +89,9 @@ asio::awaitable<void> GuardLink::listen(std::shared_ptr<GuardLink> self) {
 
 asio::awaitable<void> GuardLink::renew(std::shared_ptr<GuardLink> self) {
   const Duration lease = self->fault_.lease;
-  while (!self->said_.over() && !self->said_.reverting && !self->said_.gone) {
-    const Deadline next = within(lease / kRenewalsPerLease);
-    const bool over = co_await self->stage_.context.bell.until(
-        [&] { return self->said_.over() || self->said_.reverting || self->said_.gone; }, next);
-    if (over) break;
+  const GuardSaid& said = self->said_;
+  const auto ended = [&said] { return said.over() || said.reverting || said.gone; };
+  while (!co_await until(self->stage_.context.bell, ended, within(lease / kRenewalsPerLease))) {
     (void)co_await self->stream_->write_line("renew " + to_seconds(lease), within(kWrite));
     if (!self->lease_lost_ && BootClock::now() - self->renewed_ > lease) {
       self->lease_lost_ = true;

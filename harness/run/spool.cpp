@@ -21,17 +21,20 @@ asio::awaitable<std::string> Spool::start(Deadline deadline) {
     co_return fmt::format("the observer does not start on {}: {}", node_, reason(outcome));
   }
   asio::co_spawn(stage_.context.executor, follow(shared_from_this()), asio::detached);
-  const bool begun = co_await stage_.context.bell.until([this] { return begun_; }, deadline);
+  const auto has_begun = [this] { return begun_; };
+  const bool begun = co_await until(stage_.context.bell, has_begun, deadline);
   co_return begun ? "" : fmt::format("the observer on {} says nothing", node_);
 }
 
 asio::awaitable<std::string> Spool::stop(Deadline deadline) {
   const node::Outcome outcome = co_await stage_.context.node(node_).exec(
       node::Command(in_folder(stage_, "sh sh/observe.sh stop")), deadline);
-  (void)co_await stage_.context.bell.until([this] { return ended_; }, deadline);
+  const auto has_ended = [this] { return ended_; };
+  (void)co_await until(stage_.context.bell, has_ended, deadline);
   closing_ = true;
   stage_.context.bell.ring();
-  (void)co_await stage_.context.bell.until([this] { return done_; }, within(kOpenWithin));
+  const auto is_done = [this] { return done_; };
+  (void)co_await until(stage_.context.bell, is_done, within(kOpenWithin));
   if (ended_) co_return "";
   co_return fmt::format("the end of the observer on {} was not seen ({})", node_, reason(outcome));
 }
