@@ -31,13 +31,13 @@ class Exercise {
         outage_(plan.outage) {}
 
   asio::awaitable<Ending> run() {
-    if (!co_await deploy()) {
-      co_await clear();
-      co_return ending_;
+    const bool deployed = co_await deploy();
+    if (deployed) {
+      const bool started = co_await start();
+      if (started) co_await disturb();
+      co_await capture();
+      co_await stop();
     }
-    if (co_await start()) co_await disturb();
-    co_await capture();
-    co_await stop();
     if (!faults_.stranded()) co_await clear();
     ending_.stranded = faults_.stranded();
     co_return ending_;

@@ -73,20 +73,18 @@ asio::awaitable<std::string> FaultLife::arm() {
   journal("armed", {{"gen", guard_->said().gen}});
   // SAFETY: nothing can fire before this is on disk (tests/run/fault_life_test.cpp).
   stage_.journal.sync();
-  if (fault_.armed_on_node && !co_await guard_->loose_trigger(within(kVerbWithin))) {
-    co_return fmt::format("{} on {}: its trigger could not be armed", fault_.id, what.node);
-  }
-  co_return "";
+  if (!fault_.armed_on_node) co_return "";
+  const bool loose = co_await guard_->loose_trigger(within(kVerbWithin));
+  if (loose) co_return "";
+  co_return fmt::format("{} on {}: its trigger could not be armed", fault_.id, what.node);
 }
 
 asio::awaitable<void> FaultLife::live(const bool& at_rest) {
-  if (co_await wait_for_trigger(at_rest) && co_await fire()) {
-    if (fault_.lasting) {
-      co_await prove_lasting();
-    } else {
-      co_await hold();
-    }
-  }
+  const bool triggered = co_await wait_for_trigger(at_rest);
+  bool in_the_world = false;
+  if (triggered) in_the_world = co_await fire();
+  if (in_the_world && fault_.lasting) co_await prove_lasting();
+  if (in_the_world && !fault_.lasting) co_await hold();
   over_ = true;
   news_.ended(fault_);
   stage_.context.bell.ring();

@@ -45,18 +45,23 @@ asio::awaitable<std::string> GuardLink::start(Deadline deadline) {
 }
 
 asio::awaitable<bool> GuardLink::loose_trigger(Deadline deadline) {
-  co_return stream_ != nullptr&& co_await stream_->write_line("trigger", deadline);
+  if (!stream_) co_return false;
+  co_return co_await stream_->write_line("trigger", deadline);
 }
 
 asio::awaitable<bool> GuardLink::fire(Deadline deadline) {
-  co_return stream_ != nullptr&& co_await stream_->write_line("fire", deadline);
+  if (!stream_) co_return false;
+  co_return co_await stream_->write_line("fire", deadline);
 }
 
 asio::awaitable<void> GuardLink::ask_revert(Deadline deadline) {
-  if (!said_.gone && co_await stream_->write_line("revert", std::min(deadline, within(kWrite)))) {
-    co_return;
+  bool asked = false;
+  if (!said_.gone) {
+    asked = co_await stream_->write_line("revert", std::min(deadline, within(kWrite)));
   }
-  if (!co_await stage_.context.node(fault_.actor().node).connected(deadline)) co_return;
+  if (asked) co_return;
+  const bool reached = co_await stage_.context.node(fault_.actor().node).connected(deadline);
+  if (!reached) co_return;
   const std::string folder = shell_quoted(stage_.remote() + "/" + fault_.instance);
   (void)co_await stage_.context.node(fault_.actor().node)
       .ask(": >" + folder + "/please-revert", deadline);
@@ -91,7 +96,10 @@ asio::awaitable<void> GuardLink::renew(std::shared_ptr<GuardLink> self) {
   const Duration lease = self->fault_.lease;
   const GuardSaid& said = self->said_;
   const auto ended = [&said] { return said.over() || said.reverting || said.gone; };
-  while (!co_await until(self->stage_.context.bell, ended, within(lease / kRenewalsPerLease))) {
+  for (;;) {
+    const Deadline next = within(lease / kRenewalsPerLease);
+    const bool over = co_await until(self->stage_.context.bell, ended, next);
+    if (over) co_return;
     (void)co_await self->stream_->write_line("renew " + to_seconds(lease), within(kWrite));
     if (!self->lease_lost_ && BootClock::now() - self->renewed_ > lease) {
       self->lease_lost_ = true;

@@ -58,7 +58,9 @@ class Healer {
       result.unreachable.push_back(name + ": " + reached.why);
       co_return;
     }
-    if (!options_.force && !co_await lock_is_free(name)) co_return;
+    bool free = options_.force;
+    if (!free) free = co_await lock_is_free(name);
+    if (!free) co_return;
     const Outcome runs = co_await nodes_.at(name)->ask(
         "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :",
         within(kAsk));

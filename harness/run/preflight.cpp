@@ -250,7 +250,8 @@ asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
 asio::awaitable<void> renew_locks(Context& context, const bool& done) {
   while (!done) {
     const auto is_done = [&done] { return done; };
-    if (co_await until(context.bell, is_done, within(lock_lease(context) / 3))) break;
+    const bool over = co_await until(context.bell, is_done, within(lock_lease(context) / 3));
+    if (over) break;
     std::vector<asio::awaitable<void>> tasks;
     for (const std::string& name : context.plan.nodes) tasks.push_back(renew_lock(context, name));
     co_await all(context.executor, std::move(tasks));
