@@ -49,6 +49,7 @@ std::string key_of(const Stage& stage) {
                 {"target", folder_sha(bundle.target_file.parent_path())},
                 {"params", bundle.scenario.params},
                 {"place", bundle.scenario.place},
+                {"versions", stage.context.versions},
                 {"lab", bundle.lab.name}};
   for (const auto& node : bundle.lab.nodes) parts["nodes"].push_back(machine_of(node));
   if (stage.context.patch) parts["patch"] = sha256_file(*stage.context.patch);

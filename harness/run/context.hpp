@@ -30,8 +30,9 @@ struct Context {
   Progress& progress;
   std::map<std::string, std::shared_ptr<node::Node>> nodes;
   Clocks clocks;
-  std::string run;               // the main run's id: owner of the lock
-  std::filesystem::path folder;  // runs/RUN
+  std::vector<std::string> versions;  // read at preflight: part of the baseline's key
+  std::string run;                    // the main run's id: owner of the lock
+  std::filesystem::path folder;       // runs/RUN
   std::optional<std::filesystem::path> patch;
   Stop stop = Stop::kNo;
   std::string why_stopped;

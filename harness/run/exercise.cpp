@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio.hpp>
 
-#include "base/error.hpp"
 #include "base/shell.hpp"
 #include "run/capture.hpp"
 #include "run/faults.hpp"
@@ -21,6 +21,7 @@ using std::chrono::seconds;
 // SEMANTICS, Recover: the default of settle is outage x 2 + 10 s.
 constexpr seconds kSettle{10};
 constexpr seconds kRemove{30};
+constexpr seconds kBreakWithin{20};
 
 class Exercise {
  public:
@@ -35,6 +36,9 @@ class Exercise {
     if (deployed) {
       const bool started = co_await start();
       if (started) co_await disturb();
+      no_more_events_ = true;
+      co_await join_early();
+      co_await faults_.disarm_rest("the run did not get there");
       co_await capture();
       co_await stop();
     }
@@ -89,16 +93,46 @@ class Exercise {
     if (!problem.empty()) ending_.problems.push_back(problem);
   }
 
+  // Faults `before start` are in effect before any process of the target exists; they live on
+  // beside everything that follows.
   asio::awaitable<bool> start() {
     phase("start", "begin");
     faults_.journal_planned();
     std::string problem = co_await observation_.start();
-    if (problem.empty()) problem = co_await target_verb(stage_, "start");
-    if (problem.empty()) problem = co_await wait_ready(stage_);
-    if (problem.empty() && !stopped()) problem = co_await faults_.arm_all();
+    if (problem.empty()) problem = co_await break_before_start();
+    if (problem.empty() && !stopped()) problem = co_await target_verb(stage_, "start");
+    if (problem.empty() && !stopped()) problem = co_await wait_ready(stage_);
+    if (problem.empty() && !stopped()) problem = co_await faults_.arm(Moment::kRun);
     phase("start", "end");
     if (!problem.empty()) trouble("target", problem);
-    co_return problem.empty();
+    co_return problem.empty() && !stopped();
+  }
+
+  asio::awaitable<std::string> break_before_start() {
+    std::string problem = co_await faults_.arm(Moment::kBeforeStart);
+    if (!problem.empty()) co_return problem;
+    faults_.moment(Moment::kBeforeStart);
+    early_over_ = false;
+    asio::co_spawn(stage_.context.executor, live_early(), asio::detached);
+    const auto broken = [this] { return faults_.in_effect(Moment::kBeforeStart) || stopped(); };
+    (void)co_await until(stage_.context.bell, broken, within(kBreakWithin));
+    co_return "";
+  }
+
+  // SAFETY: run() joins this before it returns, so it never outlives what it refers to.
+  asio::awaitable<void> live_early() {
+    try {
+      co_await faults_.live(Moment::kBeforeStart, no_more_events_);
+    } catch (const std::exception& error) {
+      stage_.context.fail(error.what());
+    }
+    early_over_ = true;
+    stage_.context.bell.ring();
+  }
+
+  asio::awaitable<void> join_early() {
+    const auto over = [this] { return early_over_; };
+    while (!early_over_) (void)co_await until(stage_.context.bell, over, within(seconds{1}));
   }
 
   // The workload, the faults, and the time after them until the target is at rest.
@@ -106,23 +140,20 @@ class Exercise {
     stage_.started = BootClock::now();
     phase("run", "begin");
     faults_.started();
-    const auto& workload = stage_.bundle().scenario.workload;
-    bool no_more_events = false;
     std::vector<asio::awaitable<void>> tasks;
-    tasks.push_back(faults_.live_all(no_more_events));
-    tasks.push_back(work(workload, no_more_events));
+    tasks.push_back(faults_.live(Moment::kRun, no_more_events_));
+    tasks.push_back(work(stage_.bundle().scenario.workload));
     co_await all(stage_.context.executor, std::move(tasks));
+    co_await join_early();
     phase("run", "end");
     if (!observation_.at_rest() && !stopped()) co_await settle("settle");
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
-    if (!ending_.at_rest && !stopped()) {
-      trouble("limit", "the target was not at rest in time");
-    }
+    if (!ending_.at_rest && !stopped()) trouble("limit", "the target was not at rest in time");
   }
 
   // Hands in the workload, then waits until it is done or nothing can be waited for any more.
-  asio::awaitable<void> work(const scenario::Workload& workload, bool& no_more_events) {
+  asio::awaitable<void> work(const scenario::Workload& workload) {
     const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
     if (!problem.empty()) {
       trouble("target", problem);
@@ -134,11 +165,11 @@ class Exercise {
     stage_.context.progress.now("running");
     const auto done = [&] {
       return !problem.empty() || observation_.at_rest() || stopped() ||
-             (!faults_.empty() && faults_.over());
+             (!faults_.empty() && faults_.over(Moment::kRun));
     };
     (void)co_await until(stage_.context.bell, done, limit);
     ending_.took = BootClock::now() - stage_.started;
-    no_more_events = true;
+    no_more_events_ = true;
     stage_.context.bell.ring();
   }
 
@@ -153,17 +184,27 @@ class Exercise {
 
   // What the operator would do next; only what the profile says, once.
   asio::awaitable<void> recover() {
-    const auto& verbs = stage_.bundle().target.recover;
-    if (verbs.empty() || stage_.baseline || faults_.stranded()) co_return;
+    if (stage_.bundle().target.recover.empty() || stage_.baseline || faults_.stranded()) co_return;
     phase("recover", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
     if (files.is_array()) observation_.at_capture(files);
-    for (const std::string& verb : verbs) {
-      const std::string problem = co_await target_verb(stage_, verb);
-      if (!problem.empty()) trouble("target", problem);
-    }
+    std::string problem = co_await faults_.arm(Moment::kRecover);
+    faults_.moment(Moment::kRecover);
+    std::vector<asio::awaitable<void>> tasks;
+    tasks.push_back(faults_.live(Moment::kRecover, recovered_));
+    tasks.push_back(bring_back(problem));
+    co_await all(stage_.context.executor, std::move(tasks));
+    if (!problem.empty()) trouble("target", problem);
     phase("recover", "end");
     co_await settle("settle");
+  }
+
+  asio::awaitable<void> bring_back(std::string& problem) {
+    for (const std::string& verb : stage_.bundle().target.recover) {
+      if (problem.empty()) problem = co_await target_verb(stage_, verb);
+    }
+    recovered_ = true;
+    stage_.context.bell.ring();
   }
 
   asio::awaitable<void> capture() {
@@ -212,6 +253,9 @@ class Exercise {
   Observation observation_;
   Duration outage_;
   Ending ending_;
+  bool no_more_events_ = false;  // of the workload: what waits for one waits in vain
+  bool recovered_ = false;
+  bool early_over_ = true;
 };
 
 }  // namespace

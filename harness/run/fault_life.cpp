@@ -177,10 +177,11 @@ void FaultLife::journal_fired(BootClock::time_point asked_at) {
   news_.fired(fault_);
 }
 
-void FaultLife::in_effect() {
+void FaultLife::seen_in_effect() {
   if (in_effect_) return;
   in_effect_ = true;
   journal("in_effect", {{"from", BootClock::now().time_since_epoch().count()}});
+  stage_.context.bell.ring();
 }
 
 asio::awaitable<void> FaultLife::prove_lasting() {
@@ -189,7 +190,7 @@ asio::awaitable<void> FaultLife::prove_lasting() {
   while (held < 2 && (held > 0 || BootClock::now() < give_up)) {
     const Says says = co_await sample("verify");
     if (says == Says::kYes) {
-      in_effect();
+      seen_in_effect();
       if (++held == 2) break;
       co_await pause(stage_.context.bell, kTwiceApart);
     } else if (held > 0) {
@@ -218,7 +219,7 @@ asio::awaitable<void> FaultLife::hold() {
   while (!ended() && !lost) {
     const bool last = BootClock::now() >= planned_end;
     const Says says = co_await sample("verify");
-    if (says == Says::kYes) in_effect();
+    if (says == Says::kYes) seen_in_effect();
     lost = in_effect_ && says == Says::kNo;
     if (last) break;
     const Duration next = in_effect_ ? fault_.verify_every : Duration{kRetry};
@@ -276,6 +277,7 @@ asio::awaitable<void> FaultLife::prove_reverted() {
 
 asio::awaitable<void> FaultLife::disarm(std::string why) {
   if (!armed_) {
+    journal("not_triggered", {{"why", why}});
     over_ = true;
     co_return;
   }

@@ -30,8 +30,9 @@ class FaultLife {
   const FaultPlan& plan() const { return fault_; }
   TriggerWatch& watch() { return watch_; }
   bool fired() const { return fired_; }
-  bool over() const { return over_; }          // nothing more will happen
-  bool stranded() const { return stranded_; }  // and it is still broken
+  bool in_effect() const { return in_effect_; }  // seen so at least once
+  bool over() const { return over_; }            // nothing more will happen
+  bool stranded() const { return stranded_; }    // and it is still broken
 
   void journal_planned();
 
@@ -60,7 +61,7 @@ class FaultLife {
 
   void journal(const std::string& state, journal::Json more = {});
   void journal_fired(BootClock::time_point asked_at);
-  void in_effect();
+  void seen_in_effect();
   void strand(const std::string& why);
 
   Stage& stage_;

@@ -20,8 +20,18 @@ Faults::Faults(Stage& stage, const Plan& plan) : stage_(stage) {
   }
 }
 
-bool Faults::over() const {
-  return std::ranges::all_of(lives_, [](auto& l) { return l->over(); });
+std::vector<FaultLife*> Faults::of(Moment moment) const {
+  std::vector<FaultLife*> lives;
+  for (const auto& life : lives_) {
+    if (life->plan().moment == moment) lives.push_back(life.get());
+  }
+  return lives;
+}
+
+bool Faults::over(Moment moment) const { return std::ranges::all_of(of(moment), &FaultLife::over); }
+
+bool Faults::in_effect(Moment moment) const {
+  return std::ranges::all_of(of(moment), [](auto* l) { return l->in_effect() || l->over(); });
 }
 
 bool Faults::stranded() const {
@@ -34,20 +44,26 @@ void Faults::journal_planned() {
   stage_.journal.sync();
 }
 
-asio::awaitable<std::string> Faults::arm_all() {
+asio::awaitable<std::string> Faults::arm(Moment moment) {
+  const std::vector<FaultLife*> lives = of(moment);
   std::string problem;
   std::vector<asio::awaitable<void>> tasks;
-  for (const auto& life : lives_) tasks.push_back(arm_one(*life, problem));
+  for (FaultLife* life : lives) tasks.push_back(arm_one(*life, problem));
   co_await all(stage_.context.executor, std::move(tasks));
   if (problem.empty()) co_return "";
   // Undo in reverse order of arming; go on past failures, each of which is journaled.
-  for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
+  for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
     co_await (*life)->disarm("another fault could not be armed");
   }
   co_return problem;
 }
 
 Duration Faults::now() const { return BootClock::now() - stage_.started; }
+
+void Faults::moment(Moment moment) {
+  for (const auto& life : lives_) life->watch().moment(now(), moment);
+  stage_.context.bell.ring();
+}
 
 void Faults::started() {
   for (const auto& life : lives_) life->watch().started(now());
@@ -59,10 +75,16 @@ void Faults::event(const SeenEvent& seen) {
   stage_.context.bell.ring();
 }
 
-asio::awaitable<void> Faults::live_all(const bool& at_rest) {
+asio::awaitable<void> Faults::live(Moment moment, const bool& at_rest) {
   std::vector<asio::awaitable<void>> tasks;
-  for (const auto& life : lives_) tasks.push_back(life->live(at_rest));
+  for (FaultLife* life : of(moment)) tasks.push_back(life->live(at_rest));
   co_await all(stage_.context.executor, std::move(tasks));
+}
+
+asio::awaitable<void> Faults::disarm_rest(std::string why) {
+  for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
+    if (!(*life)->over()) co_await (*life)->disarm(why);
+  }
 }
 
 void Faults::fired(const FaultPlan& fault) {

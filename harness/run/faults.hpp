@@ -1,4 +1,5 @@
-// All faults of a run: armed all or none, told what happens, and all over at the end.
+// All faults of a run, by the moment in which they live: armed all or none, told what happens,
+// and all over at the end.
 #pragma once
 
 #include <memory>
@@ -14,23 +15,31 @@ class Faults : public FaultNews {
   Faults(Stage& stage, const Plan& plan);
 
   bool empty() const { return lives_.empty(); }
-  bool over() const;
+  bool over(Moment moment) const;
+  bool in_effect(Moment moment) const;  // each has been seen in effect, or is over
   bool stranded() const;
 
   void journal_planned();
 
-  // Every fault armed, or none: "" or why not, and then all that was armed is taken back.
-  asio::awaitable<std::string> arm_all();
+  // Every fault of that moment armed, or none: "" or why not, and then all is taken back.
+  asio::awaitable<std::string> arm(Moment moment);
 
+  void moment(Moment moment);         // it has come
   void started();                     // the target is ready
   void event(const SeenEvent& seen);  // the target said something
-  asio::awaitable<void> live_all(const bool& at_rest);
+
+  // Until all of that moment are over. `at_rest`: nothing more will happen that could trigger.
+  asio::awaitable<void> live(Moment moment, const bool& at_rest);
+
+  // What has not lived by now never will: taken back, or just said.
+  asio::awaitable<void> disarm_rest(std::string why);
 
   void fired(const FaultPlan& fault) override;
   void ended(const FaultPlan& fault) override;
 
  private:
   Duration now() const;
+  std::vector<FaultLife*> of(Moment moment) const;
 
   Stage& stage_;
   std::vector<std::unique_ptr<FaultLife>> lives_;

@@ -46,6 +46,10 @@ struct RolePlan {
   Vars vars;
 };
 
+// When in a run a fault lives: before the target's start, beside its workload, or while it is
+// brought back.
+enum class Moment { kBeforeStart, kRun, kRecover };
+
 struct Victim {
   std::string part;
   scenario::Seat seat;
@@ -59,6 +63,7 @@ struct FaultPlan {
   std::optional<Victim> victim;
   std::string thing;  // what it holds while it is in effect: "worker@worker-2"
   scenario::Trigger trigger;
+  Moment moment = Moment::kRun;
   std::string trigger_text;       // for people: "when frame from worker 2 has n >= 8"
   std::optional<Duration> drawn;  // of `between`: after `started`
   bool armed_on_node = false;     // event and victim share a node: no round trip

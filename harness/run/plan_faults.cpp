@@ -259,6 +259,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
   planned.injector = draft.injector.name;
   planned.victim = choice.victim;
   planned.trigger = draft.fault.trigger;
+  planned.moment = moment_of(draft.fault.trigger);
   planned.trigger_text = trigger_text(draft.fault.trigger);
   planned.drawn = drawn_of(draft);
   planned.lasting = draft.injector.lasting;

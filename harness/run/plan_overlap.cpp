@@ -37,6 +37,7 @@ std::optional<Duration> known_fire(const std::vector<FaultPlan>& faults, const F
   const FaultPlan* at = &fault;
   for (std::size_t step = 0; at != nullptr && step <= faults.size(); ++step) {
     if (at->drawn) return at->drawn;
+    if (at->moment == Moment::kBeforeStart) return Duration{0};
     if (const auto* time = std::get_if<scenario::At>(&at->trigger)) return time->time;
     const auto* with = std::get_if<scenario::With>(&at->trigger);
     if (with == nullptr) return std::nullopt;

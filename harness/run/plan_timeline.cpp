@@ -23,7 +23,10 @@ class Simulation {
   Simulation(const Plan& plan, Duration end) : end_(end) {
     for (const FaultPlan& fault : plan.faults) lives_.push_back({&fault, TriggerWatch(fault)});
     for (Life& life : lives_) add(Duration{0}, life, Step::Kind::kArm);
-    for (Life& life : lives_) life.watch.started(Duration{0});
+    for (Life& life : lives_) {
+      life.watch.moment(Duration{0}, Moment::kBeforeStart);
+      life.watch.started(Duration{0});
+    }
   }
 
   std::vector<Step> run(const std::vector<SimulatedEvent>& world) {

@@ -56,6 +56,12 @@ std::optional<std::pair<std::string, double>> asked_number(const scenario::Trigg
   return *when->numbers.begin();
 }
 
+Moment moment_of(const scenario::Trigger& trigger) {
+  if (std::holds_alternative<scenario::BeforeStart>(trigger)) return Moment::kBeforeStart;
+  if (std::holds_alternative<scenario::DuringRecover>(trigger)) return Moment::kRecover;
+  return Moment::kRun;
+}
+
 std::optional<double> number_in(const scenario::Target& target, const scenario::Trigger& trigger,
                                 const std::string& line) {
   const auto asked = asked_number(trigger);
@@ -86,6 +92,10 @@ std::string trigger_text(const scenario::Trigger& trigger) {
 
 TriggerWatch::TriggerWatch(const FaultPlan& fault) : trigger_(fault.trigger), drawn_(fault.drawn) {
   if (const auto number = asked_number(trigger_)) asked_ = number->second;
+}
+
+void TriggerWatch::moment(Duration now, Moment moment) {
+  if (!due_ && moment != Moment::kRun && moment_of(trigger_) == moment) due_ = now;
 }
 
 void TriggerWatch::started(Duration now) {

@@ -22,6 +22,7 @@ class TriggerWatch {
  public:
   explicit TriggerWatch(const FaultPlan& fault);
 
+  void moment(Duration now, Moment moment);  // `before start` and `during recover` are due
   void started(Duration now);
   void event(Duration now, const SeenEvent& seen);
   void fired(Duration now, const std::string& fault_id);  // some fault was fired
@@ -47,6 +48,8 @@ bool matches(const scenario::When& when, const SeenEvent& seen);
 
 // The first number that a `when` asks for, by field name.
 std::optional<std::pair<std::string, double>> asked_number(const scenario::Trigger& trigger);
+
+Moment moment_of(const scenario::Trigger& trigger);
 
 // The number that a `when` asks for, as this log line has it.
 std::optional<double> number_in(const scenario::Target& target, const scenario::Trigger& trigger,

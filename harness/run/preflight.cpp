@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
+#include "base/ere.hpp"
 #include "base/shell.hpp"
 #include "run/remote.hpp"
 #include "run/upload.hpp"
@@ -112,6 +114,32 @@ asio::awaitable<void> clock_of(Stage& stage, std::string name) {
                           .node = name,
                           .node_time = journal::NodeTime{boot, nt}});
   }
+}
+
+// The first line that matches, by its first group.
+std::string version_in(const std::string& text, const std::string& pattern) {
+  const Ere expression(pattern);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto groups = expression.match(line);
+    if (groups) return groups->size() > 1 ? groups->at(1) : groups->at(0);
+  }
+  return "";
+}
+
+asio::awaitable<void> version_of(Stage& stage, const scenario::VersionProbe& probe,
+                                 std::string name, std::vector<std::string>& found) {
+  node::Command command(probe.run);
+  const Outcome outcome =
+      co_await stage.context.node(name).exec(std::move(command), within(kScript));
+  const std::string value = version_in(outcome.out, probe.match);
+  stage.journal.append(
+      {.kind = "version",
+       .data = {{"of", probe.of},
+                {"value", value.empty() ? Json() : Json(value)},
+                {"how", value.empty() ? probe.run + ": " + reason(outcome) : probe.run}},
+       .node = name});
+  found.push_back(fmt::format("{} on {} = {}", probe.of, name, value));
 }
 
 std::string owner() {
@@ -231,6 +259,21 @@ asio::awaitable<void> read_facts(Stage& stage) {
 asio::awaitable<void> read_clocks(Stage& stage) {
   // One node after the other: another's answers in the same loop would only widen the bounds.
   for (const std::string& name : stage.plan().nodes) co_await clock_of(stage, name);
+}
+
+asio::awaitable<std::vector<std::string>> read_versions(Stage& stage) {
+  std::vector<std::string> found;
+  std::vector<asio::awaitable<void>> tasks;
+  for (const scenario::VersionProbe& probe : stage.bundle().target.versions) {
+    std::set<std::string> nodes;
+    for (const SeatPlan& seat : stage.plan().seats) {
+      if (probe.place == "all" || seat.seat.place == probe.place) nodes.insert(seat.node);
+    }
+    for (const std::string& name : nodes) tasks.push_back(version_of(stage, probe, name, found));
+  }
+  co_await all(stage.context.executor, std::move(tasks));
+  std::ranges::sort(found);
+  co_return found;
 }
 
 asio::awaitable<Problems> take_locks(Context& context, Duration wait) {

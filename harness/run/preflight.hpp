@@ -18,6 +18,10 @@ asio::awaitable<std::vector<std::string>> reach(Context& context);
 asio::awaitable<void> read_facts(Stage& stage);
 asio::awaitable<void> read_clocks(Stage& stage);
 
+// The versions that the target's profile asks for, journaled. "ffmpeg on node1 = 5.1.9" and so on:
+// part of what a baseline depends on.
+asio::awaitable<std::vector<std::string>> read_versions(Stage& stage);
+
 asio::awaitable<std::vector<std::string>> check_markers(Context& context);
 
 // Every injector's probe at every role: without a folder on the node (`unplug plan`, writes

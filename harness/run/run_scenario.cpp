@@ -170,6 +170,7 @@ class Run {
     if (problems.empty()) {
       co_await read_facts(stage_);
       co_await read_clocks(stage_);
+      context_.versions = co_await read_versions(stage_);
       problems = co_await take_locks(context_, options_.wait);
     }
     phase("end");
