@@ -197,7 +197,9 @@ std::string terminal(const check::Judged& judged, const TerminalStyle& style) {
   write_findings(page, judged.result);
   write_by_hand(page, judged, style);
   page.line();
-  if (!style.folder.empty()) page.row(Tone::kQuiet, "left in", style.folder);
+  if (!style.folder.empty()) {
+    page.row(Tone::kQuiet, "left in", style.folder + "  (#N is line N of its journal.jsonl)");
+  }
   if (!style.repeat.empty()) page.row(Tone::kQuiet, "again", style.repeat);
   return page.text();
 }

@@ -67,6 +67,10 @@ int nodes_needed(const std::vector<fs::path>& scenarios, const LabOptions& optio
   return most;
 }
 
+std::string title_of(const scenario::Scenario& scenario) {
+  return scenario.name + (scenario.asks.empty() ? "" : ": " + scenario.asks);
+}
+
 void print_problems(const std::vector<scenario::Problem>& problems) {
   std::set<std::string> said;  // two scenarios may share one bad target
   for (const auto& problem : problems) {

@@ -25,6 +25,9 @@ int again_inside_lab(const std::vector<std::string>& argv, int nodes,
 int nodes_needed(const std::vector<std::filesystem::path>& scenarios, const LabOptions& options,
                  const scenario::Library& library);
 
+// "worker-killed: When a worker dies ...?", or the bare name of a scenario that asks nothing.
+std::string title_of(const scenario::Scenario& scenario);
+
 // Host folders that a lab leaves writable.
 std::vector<std::string> writable_folders(const std::filesystem::path& out);
 

@@ -18,7 +18,7 @@ void print_each(const char* what, const std::vector<std::string>& lines) {
 Exit heal(const HealCommand& command) {
   const auto file = lab_file({command.lab, 0});
   if (!file) {
-    throw Error(Exit::kUsage, "heal", "which lab?", "name its file: unplug heal --lab lab.json");
+    throw Error(Exit::kUsage, "heal", "no lab is named", "unplug heal --lab LAB.json");
   }
   const scenario::LoadedLab loaded = scenario::load_lab(*file);
   print_problems(loaded.problems);

@@ -49,15 +49,22 @@ void list_scenarios(const scenario::Library& library) {
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     const auto loaded = scenario::load(file, std::nullopt, library);
-    print_row(fs::relative(file, library.root / "scenarios").replace_extension().string(),
-              loaded.bundle ? loaded.bundle->scenario.asks
-                            : "cannot be read: unplug validate " + file.string());
+    fmt::print("  {}\n      {}\n", fs::proximate(file).string(),
+               loaded.bundle ? loaded.bundle->scenario.asks : "cannot be read: unplug validate it");
   }
+}
+
+std::string about_check(const std::string& check) {
+  if (check == "conservation") return "each work item in exactly one state; none lost or doubled";
+  if (check == "timeout") return "the faults have the outcome that is named, within a time";
+  if (check == "cleanup") return "no process, file, port or mount is left that was not there";
+  if (check == "output") return "outputs equal those of the undisturbed run";
+  return "";
 }
 
 void list_checks() {
   print_head("checks");
-  for (const std::string& check : scenario::check_names()) print_row(check, "");
+  for (const std::string& check : scenario::check_names()) print_row(check, about_check(check));
 }
 
 const fs::path& find_one(const Found& found, const std::string& kind, const std::string& name) {
@@ -113,6 +120,33 @@ void show_injector(const fs::path& file) {
   }
 }
 
+void show_target(const fs::path& file) {
+  std::vector<scenario::Problem> problems;
+  const auto target = scenario::load_target(file, problems);
+  print_problems(problems);
+  if (!target) return;
+  fmt::print("{}: {}\n\nplaces\n", target->name, target->about);
+  for (const auto& place : target->places) {
+    print_row(place.name, fmt::format("{}{}", place.least, place.most ? "" : " or more"));
+  }
+  print_head("parameters");
+  for (const auto& param : target->params) {
+    print_row(param.name, param.type + (param.fallback ? ", default " + *param.fallback : ""));
+  }
+  print_head("verbs");
+  for (const auto& verb : target->verbs) {
+    print_row(verb.name, fmt::format("at {}, within {}", verb.place, to_text(verb.within)));
+  }
+  print_head("processes (for faults: \"NAME N\")");
+  for (const auto& part : target->parts) print_row(part.name, "at " + part.place);
+  print_head("events (for \"when\")");
+  for (const auto& event : target->events) {
+    std::string fields;
+    for (const auto& [name, capture] : event.fields) fields += (fields.empty() ? "" : ", ") + name;
+    print_row(event.name, fields);
+  }
+}
+
 }  // namespace
 
 Exit list(const ListCommand& command) {
@@ -121,6 +155,10 @@ Exit list(const ListCommand& command) {
   const Found targets = scenario::targets_of(library, fs::current_path());
   if (command.what == "injectors" && !command.name.empty()) {
     show_injector(find_one(injectors, "injector", command.name));
+    return Exit::kPass;
+  }
+  if (command.what == "targets" && !command.name.empty()) {
+    show_target(find_one(targets, "target", command.name));
     return Exit::kPass;
   }
   const bool all = command.what == "all";

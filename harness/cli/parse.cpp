@@ -23,10 +23,10 @@ constexpr const char* kExitCodes =
 
 void add_lookup(CLI::App& app, LookupOptions& lookup) {
   app.add_option("--injectors", lookup.injectors, "look for injectors here first")
-      ->check(CLI::ExistingDirectory)
+      ->check(CLI::ExistingDirectory.description(""))
       ->type_name("DIR");
   app.add_option("--targets", lookup.targets, "look for targets here first")
-      ->check(CLI::ExistingDirectory)
+      ->check(CLI::ExistingDirectory.description(""))
       ->type_name("DIR");
 }
 
@@ -35,7 +35,8 @@ void add_lab(CLI::App& app, LabOptions& lab) {
                  "the lab file; without it $UNPLUG_LAB, else an embedded lab is built (Linux)")
       ->type_name("FILE");
   app.add_option("--nodes", lab.nodes, "nodes of the embedded lab; default: as many as needed")
-      ->check(CLI::Range(1, 50));
+      ->check(CLI::Range(1, 50).description(""))
+      ->type_name("1-50");
 }
 
 void add_run(CLI::App& app, RunCommand& command) {
@@ -44,8 +45,11 @@ void add_run(CLI::App& app, RunCommand& command) {
       ->type_name("FILE");
   add_lab(app, command.lab);
   add_lookup(app, command.lookup);
-  app.add_option("--out", command.out, "where the run's folder goes")->capture_default_str();
-  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's");
+  app.add_option("--out", command.out, "where the run's folder goes")
+      ->capture_default_str()
+      ->type_name("DIR");
+  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's")
+      ->type_name("N");
   app.add_option("--patch", command.patch,
                  "a sh file that the target sources last: try a bug, or a fix")
       ->type_name("FILE");
@@ -58,7 +62,8 @@ void add_plan(CLI::App& app, PlanCommand& command) {
   app.add_option("scenario", command.scenario, "scenario file")->required()->type_name("FILE");
   add_lab(app, command.lab);
   add_lookup(app, command.lookup);
-  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's");
+  app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's")
+      ->type_name("N");
 }
 
 void add_validate(CLI::App& app, ValidateCommand& command) {
@@ -71,9 +76,11 @@ void add_validate(CLI::App& app, ValidateCommand& command) {
 
 void add_heal(CLI::App& app, HealCommand& command) {
   app.add_option("--lab", command.lab, "the lab file; default: $UNPLUG_LAB")->type_name("FILE");
-  app.add_option("--out", command.out, "guards' logs go to OUT/heal-<time>")->capture_default_str();
+  app.add_option("--out", command.out, "guards' logs go to DIR/heal-<time>")
+      ->capture_default_str()
+      ->type_name("DIR");
   app.add_option("--into", command.into, "put the logs of this run into its own folder")
-      ->check(CLI::ExistingDirectory)
+      ->check(CLI::ExistingDirectory.description(""))
       ->type_name("RUN");
   app.add_flag("--force", command.force, "also where a run is alive");
 }
@@ -82,7 +89,7 @@ void add_list(CLI::App& app, ListCommand& command) {
   app.add_option("what", command.what, "all, scenarios, targets, injectors or checks")
       ->check(CLI::IsMember({"all", "scenarios", "targets", "injectors", "checks"}))
       ->capture_default_str();
-  app.add_option("name", command.name, "one injector, in full");
+  app.add_option("name", command.name, "one injector or target, in full");
   add_lookup(app, command.lookup);
 }
 
@@ -126,7 +133,8 @@ int parse_and_run(int argc, char** argv) {
   add_report(*report_app, report_command);
   lab_app->add_option("name", lab_command.name, "two-node, or N-node")->required();
   lab_app->add_option("--out", lab_command.out, "a folder that stays writable inside")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name("DIR");
   lab_app->add_option("command", lab_command.command, "after --; default: a shell");
 
   try {

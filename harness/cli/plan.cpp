@@ -14,11 +14,11 @@ namespace unplug::cli {
 namespace {
 
 void print_fault(const run::FaultPlan& fault) {
-  const std::string where =
-      fault.victim ? fmt::format("{} of {}", fault.victim->part, fault.victim->seat.text())
-                   : fault.actor().node;
-  fmt::print("  {}: {} at {} ({}), {}{}\n", fault.instance, fault.injector, where,
-             fault.actor().node, fault.trigger_text,
+  std::string where = fault.actor().node;
+  if (fault.victim) {
+    where = fmt::format("{} of {} ({})", fault.victim->part, fault.victim->seat.text(), where);
+  }
+  fmt::print("  {}: {} at {}, {}{}\n", fault.instance, fault.injector, where, fault.trigger_text,
              fault.armed_on_node ? ", armed on the node" : "");
   if (fault.drawn) fmt::print("    drawn from the seed: {}\n", for_people(*fault.drawn));
   fmt::print("    {}; fault lease {}, hard limit {} after fire\n",
@@ -53,8 +53,8 @@ Exit plan(const PlanCommand& command) {
   }
   const scenario::Bundle& bundle = *loaded.bundle;
   const run::Plan planned = run::plan(bundle, command.seed.value_or(bundle.scenario.seed));
-  fmt::print("{}: {}\nlab {}, seed {}\n\nseats\n", bundle.scenario.name, bundle.scenario.asks,
-             bundle.lab.name, planned.seed);
+  fmt::print("{}\nlab {}, seed {}\n\nseats\n", title_of(bundle.scenario), bundle.lab.name,
+             planned.seed);
   for (const auto& seat : planned.seats) fmt::print("  {} on {}\n", seat.seat.text(), seat.node);
   fmt::print("\nfaults\n");
   for (const auto& fault : planned.faults) print_fault(fault);

@@ -8,6 +8,10 @@
 namespace unplug::cli {
 
 Exit report(const ReportCommand& command) {
+  if (!std::filesystem::exists(command.run / "journal.jsonl")) {
+    throw Error(Exit::kUsage, command.run.string(), "is no run's folder: no journal.jsonl in it",
+                "name one, such as runs/20260131-235959-worker-killed");
+  }
   const check::Judged judged = check::judge_folder(command.run);
   if (command.format == "junit") {
     fmt::print("{}", reports::junit(judged));

@@ -30,7 +30,9 @@ Exit worse(Exit a, Exit b) {
 std::string repeat_command(const RunCommand& command, const scenario::Bundle& bundle,
                            std::uint64_t seed) {
   std::string text = "unplug run " + shell_quoted(bundle.scenario_file.string());
-  if (!bundle.lab.embedded) text += " --lab " + shell_quoted(bundle.lab_file.string());
+  if (command.lab.file || !bundle.lab.embedded) {
+    text += " --lab " + shell_quoted(bundle.lab_file.string());
+  }
   if (bundle.lab.embedded && command.lab.nodes > 0) {
     text += fmt::format(" --nodes {}", command.lab.nodes);
   }
@@ -66,7 +68,7 @@ Exit run_one(const RunCommand& command, const scenario::Bundle& bundle) {
   if (!wait) {
     throw Error(Exit::kUsage, "--wait " + command.wait, "is no duration", "write for example 60s");
   }
-  fmt::print("{}: {}\n", bundle.scenario.name, bundle.scenario.asks);
+  fmt::print("{}\n", title_of(bundle.scenario));
   fmt::print("lab {}{}, seed {}\n", bundle.lab.name, bundle.lab.embedded ? " (embedded)" : "",
              seed);
   run::RunOutcome outcome;
