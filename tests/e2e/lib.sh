@@ -6,6 +6,7 @@ set -u
 
 root=${UNPLUG_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 UNPLUG_ROOT=$root
+UNPLUG=${UNPLUG:-$root/build/unplug}
 here=$root/tests/e2e
 work=$(mktemp -d "${TMPDIR:-/tmp}/unplug-e2e.XXXXXX")
 runs=$work/runs
