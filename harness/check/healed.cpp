@@ -76,11 +76,8 @@ std::vector<Event> read_healed(const fs::path& folder, const std::vector<std::st
   std::vector<Event> events;
   for (const HealedFile& file : files_in(folder, nodes)) {
     std::ifstream in(file.path, std::ios::binary);
-    std::string boot;  // a guard says it when it is armed and when its undo begins
     for (std::string line; std::getline(in, line);) {
       Event event = healed_event(line, file.node, file.fault);
-      if (event.node_time && !event.node_time->boot.empty()) boot = event.node_time->boot;
-      if (event.node_time) event.node_time->boot = boot;
       if (!event.kind.empty()) events.push_back(std::move(event));
     }
   }

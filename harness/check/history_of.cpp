@@ -48,9 +48,7 @@ class Builder {
     }
     for (const Event& event : events_) index_observation(event);
     for (const Event& event : events_) index(event);
-    for (Event event : healed_) {
-      // heal.sh gives no time; all that is known is that it came after the run.
-      if (!event.node_time && !events_.empty()) event.t = events_.back().t;
+    for (const Event& event : healed_) {
       if (event.kind == "fault") add_fault(event);
     }
     if (!events_.empty()) history_.end = Span{events_.back().t, events_.back().t};

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -68,21 +67,6 @@ TEST_F(RunFolder, TakesWhatHealBroughtIntoAccount) {
   const Result result = judge_folder(folder).result;
   EXPECT_NE(result.verdict, Verdict::kUnhealed) << result.why;
   EXPECT_NE(result.why.find("broken off"), std::string::npos) << result.why;
-}
-
-TEST(Healed, TakesTheBootOfAGuardFromItsLinesBefore) {
-  const fs::path healed = fs::temp_directory_path() / ("unplug-healed-" + std::to_string(getpid()));
-  fs::create_directories(healed);
-  std::ofstream(healed / "node2.f.jsonl")
-      << "{\"guard\":\"armed\",\"nt\":1,\"boot\":\"a\"}\n{\"guard\":\"fired\",\"nt\":2}\n"
-         "{\"guard\":\"reverting\",\"nt\":1,\"why\":\"sweep\",\"boot\":\"b\"}\n"
-         "{\"guard\":\"reverted\",\"nt\":2}\n";
-  std::vector<std::string> boots;
-  for (const journal::Event& event : read_healed(healed, {"node2"})) {
-    boots.push_back(event.node_time.value().boot);
-  }
-  fs::remove_all(healed);
-  EXPECT_EQ(boots, (std::vector<std::string>{"a", "a", "b", "b"}));
 }
 
 TEST_F(RunFolder, BelievesHealThatSomethingStays) {
