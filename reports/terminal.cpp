@@ -163,8 +163,9 @@ void write_findings(Page& page, const check::Result& result) {
   }
 }
 
-bool embedded(const journal::Journal& journal) {
-  return !journal.events.empty() && check::flag_of(journal.events.front().data, "embedded", false);
+// A lab that was built for this run alone; one that `unplug lab` keeps up can be healed.
+bool lab_is_gone(const journal::Journal& journal) {
+  return !journal.events.empty() && check::flag_of(journal.events.front().data, "lab_ends", false);
 }
 
 void write_by_hand(Page& page, const check::Judged& judged, const TerminalStyle& style) {
@@ -173,7 +174,7 @@ void write_by_hand(Page& page, const check::Judged& judged, const TerminalStyle&
   page.line(page.toned(Tone::kBad, "Still to undo:"));
   // SAFETY: these are the steps that a person types; they are never cut short.
   for (const std::string& step : judged.result.by_hand) page.indented(safe(step, 2000));
-  if (embedded(judged.journal)) {
+  if (lab_is_gone(judged.journal)) {
     page.indented("The lab was built in, and has gone with all that was broken in it.");
   } else {
     const std::string lab = style.folder.empty() ? "lab.json" : style.folder + "/lab.json";

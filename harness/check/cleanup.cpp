@@ -150,6 +150,14 @@ std::set<std::string> undisturbed(const Question& q) {
   return names;
 }
 
+// A fault that was not undone in time, although somebody may have undone it since.
+const FaultRecord* stranded_once(const History& run) {
+  for (const FaultRecord& fault : run.faults) {
+    if (fault.last("stranded") != nullptr) return &fault;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Answer cleanup(const Question& q) {
@@ -164,8 +172,11 @@ Answer cleanup(const Question& q) {
         {residue.seq, "", residue.text() + (also_undisturbed ? " (also_undisturbed)" : "")});
   }
   if (!left.residue.empty()) {
-    answer.says = Says::kFail;
+    // Nobody can clean up under a fault of ours that stays.
+    const FaultRecord* stranded = stranded_once(q.run);
+    answer.says = stranded == nullptr ? Says::kFail : Says::kCannotTell;
     answer.text = fmt::format("{} left behind", left.residue.size());
+    if (stranded != nullptr) answer.text += ", while " + stranded->instance + " was not undone";
     if (undisturbed_too > 0) {
       answer.text += fmt::format(", {} of them by the undisturbed run too", undisturbed_too);
     }

@@ -1,7 +1,8 @@
 // Each item in exactly one state in every snapshot; none lost, invented or doubled.
 //
 // A violation counts when two consecutive clean snapshots or the final one show it: a rename
-// that a reader met half-way is no loss.
+// that a reader met half-way is no loss. Before the list of items was taken nothing can be lost:
+// the observer also looked at the folder while the workload was still to come.
 #include <fmt/format.h>
 
 #include <map>
@@ -14,6 +15,7 @@ namespace {
 
 // Item and kind of violation -> what it looked like.
 using Violations = std::map<std::pair<std::string, std::string>, std::string>;
+const std::set<std::string> kNone;
 
 std::string joined(const std::vector<std::string>& states) {
   std::string text;
@@ -70,13 +72,18 @@ class Judge {
         continue;
       }
       ++clean_;
-      Violations now = violations(snapshot, known_);
+      Violations now = violations(snapshot, handed_in_by(snapshot) ? known_ : kNone);
       const bool final = &snapshot == run_.items_final();
       for (const auto& [what, text] : now) {
         if (final || last.count(what) > 0) add(snapshot.seq, what, text, final);
       }
       last = std::move(now);
     }
+  }
+
+  bool handed_in_by(const ItemSnapshot& snapshot) const {
+    if (before_ == nullptr) return false;
+    return snapshot.when != "poll" || !perhaps_before(snapshot.taken, before_->taken);
   }
 
   void add(std::uint64_t seq, const std::pair<std::string, std::string>& what,

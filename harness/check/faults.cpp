@@ -217,8 +217,10 @@ void find_left(FaultRecord& fault, const FaultRules& rules) {
     const std::string what = fmt::format("{}: {} ({})", node.empty() ? "controller" : node,
                                          fault.instance, fault.injector);
     if (left.stranded != nullptr) {
-      const std::string how =
-          left.stranded->by_hand.empty() ? left.stranded->why : left.stranded->by_hand;
+      // Why first: an injector whose own undo does not help says there what a person can do.
+      std::string how = left.stranded->why;
+      if (!how.empty() && !left.stranded->by_hand.empty()) how += "; ";
+      how += left.stranded->by_hand;
       fault.by_hand.push_back(how.empty() ? what + " is stranded" : what + ": " + how);
     } else if (left.fired && !left.over && !fault.lasting) {
       fault.by_hand.push_back(what + " was fired and was never seen undone");

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "embedded/lab.hpp"
+#include "run/run_scenario.hpp"
 
 namespace unplug::cli {
 namespace {
@@ -45,6 +46,7 @@ std::vector<std::string> writable_folders(const fs::path& out) {
 int again_inside_lab(const std::vector<std::string>& argv, int nodes, const fs::path& out) {
   // Inside, HOME is the lab's own; the cache must stay the user's.
   setenv("XDG_CACHE_HOME", cache_home().c_str(), 1);
+  setenv(run::kLabEndsWithUs, "yes", 1);
   embedded::Options options;
   options.nodes = nodes;
   options.command = argv;

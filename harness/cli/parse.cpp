@@ -1,6 +1,11 @@
 // The command line: the one file that knows CLI11.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
 #include "cli/commands.hpp"
 
 #ifndef UNPLUG_VERSION
@@ -100,6 +105,19 @@ void add_report(CLI::App& app, ReportCommand& command) {
       ->capture_default_str();
 }
 
+// CLI11 alone would say that a subcommand is required, to somebody who gave one.
+void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1].empty() || words[1].front() == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  if (std::ranges::find(names, words[1]) != names.end()) return;
+  const auto near = nearest(words[1], names);
+  throw Error(Exit::kUsage, "", fmt::format("there is no command \"{}\"", words[1]),
+              near ? fmt::format("did you mean \"{}\"?", *near) : "see `unplug --help`");
+}
+
 }  // namespace
 
 int parse_and_run(int argc, char** argv) {
@@ -137,6 +155,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("DIR");
   lab_app->add_option("command", lab_command.command, "after --; default: a shell");
 
+  refuse_unknown_command(app, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/asio.hpp>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/sha256.hpp"
@@ -71,6 +72,7 @@ Json opened(const scenario::Bundle& bundle, const Plan& plan, const RunOptions& 
           {"seed", plan.seed},
           {"argv", options.argv},
           {"embedded", bundle.lab.embedded},
+          {"lab_ends", std::getenv(kLabEndsWithUs) != nullptr},
           {"controller", bundle.lab.controller},
           {"hashes",
            {{"scenario", sha256_file(bundle.scenario_file)},

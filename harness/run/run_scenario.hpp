@@ -12,6 +12,9 @@
 
 namespace unplug::run {
 
+// In the environment of a run whose lab was built for it alone.
+inline constexpr const char* kLabEndsWithUs = "UNPLUG_LAB_ENDS_WITH_US";
+
 struct RunOptions {
   std::filesystem::path out = "runs";  // the run's folder is made in it
   std::vector<std::string> argv;       // for the journal

@@ -66,7 +66,7 @@ verify_reverted() {
   still=
   each_remembered note_stopped
   facts stopped "${still# }"
-  [ -z "$still" ] || not_so "still stopped:$still"
+  [ -z "$still" ] || not_so "still stopped:$still; by hand: kill -CONT$still"
 }
 note_stopped() { # PID START BOOT
   if stopped "$3" "$1" "$2"; then still="$still $1"; fi

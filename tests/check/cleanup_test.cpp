@@ -42,6 +42,13 @@ TEST_F(Cleanup, FailsForANewFileAndNamesIt) {
   EXPECT_EQ(judge().witnesses.at(0).text, "file work:shot-2.part at node2");
 }
 
+TEST_F(Cleanup, DoesNotBlameTheTargetForWhatIsLeftUnderAFaultThatStays) {
+  story.fault(30, "freeze", "stranded", {{"why", "still stopped: 42"}});
+  after({"work:shot-2.part"});
+  EXPECT_EQ(judge().says, Says::kCannotTell);
+  EXPECT_EQ(judge().text, "1 left behind, while freeze was not undone");
+}
+
 TEST_F(Cleanup, FailsForANewPort) {
   after({}, {"tcp 0.0.0.0:5000"});
   EXPECT_EQ(judge().witnesses.at(0).text, "port tcp 0.0.0.0:5000 at node2");

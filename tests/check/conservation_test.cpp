@@ -76,6 +76,26 @@ TEST_F(Conservation, SeesTwoInARowAcrossATornOne) {
   EXPECT_EQ(judge().says, Says::kFail);
 }
 
+// The folder is looked at every two seconds while targets start and faults are armed.
+TEST_F(Conservation, LosesNothingThatIsStillToBeHandedIn) {
+  story.items(9, "poll", {});
+  story.items(11, "poll", {});
+  story.items(12, "before", kBoth);
+  story.items(39, "after", kDone);
+  EXPECT_EQ(judge().says, Says::kPass);
+}
+
+TEST_F(Conservation, LosesFromTheFirstLookAfterTheListOn) {
+  story.items(11, "poll", {});
+  story.items(12, "before", kBoth);
+  story.items(20, "poll", kOne);
+  story.items(21, "poll", kOne);
+  story.items(39, "after", kDone);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  EXPECT_EQ(finding.text, "1 lost (of 2 items)");
+}
+
 TEST_F(Conservation, FailsForAnItemThatNobodyHandedIn) {
   story.items(12, "before", kOne);
   story.items(39, "after", {{"shot-1", "done"}, {"shot-9", "done"}});

@@ -177,7 +177,7 @@ TEST_F(Faults, StrandedOnesSayWhatToDoByHand) {
   const Result result = judging.judge(run);
   EXPECT_EQ(result.verdict, Verdict::kUnhealed);
   EXPECT_EQ(result.by_hand,
-            std::vector<std::string>{"node2: freeze (process_freeze): kill -CONT 42"});
+            std::vector<std::string>{"node2: freeze (process_freeze): no answer; kill -CONT 42"});
 }
 
 TEST_F(Faults, StrandedOnesThatTheGuardUndidLaterAreHealed) {

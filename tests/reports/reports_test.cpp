@@ -86,9 +86,10 @@ TEST(Terminal, LetsNothingRawFromANodeThrough) {
   EXPECT_TRUE(has(text, "shot\\x1b[2J\\x07\\x0d\\n-1")) << text;
 }
 
-Story unhealed_story(bool embedded) {
+Story unhealed_story(bool lab_ends) {
   Story story;
-  story.memory.events[0].data["embedded"] = embedded;
+  story.memory.events[0].data["embedded"] = true;
+  story.memory.events[0].data["lab_ends"] = lab_ends;
   story.plan("freeze");
   story.fault(20, "freeze", "fired");
   story.fault(30, "freeze", "stranded", {{"why", "no answer"}, {"by_hand", "kill -CONT 42"}});
@@ -100,7 +101,7 @@ TEST(Terminal, SaysHowToUndoByHandAndHowToHeal) {
   const check::Judged judged = judged_of(unhealed_story(false), Judging{}.expect("conservation"));
   const std::string text = terminal(judged, {false, "runs/x", ""});
   EXPECT_EQ(text.rfind("UNHEALED  ", 0), 0u);
-  EXPECT_TRUE(has(text, "node2: freeze (process_freeze): kill -CONT 42")) << text;
+  EXPECT_TRUE(has(text, "node2: freeze (process_freeze): no answer; kill -CONT 42")) << text;
   EXPECT_TRUE(has(text, "unplug heal --lab runs/x/lab.json --into runs/x")) << text;
 }
 
