@@ -19,7 +19,7 @@ const std::map<std::string, std::string> kStateOf = {
     {"spent", "spent"}};
 
 Event fault_event(const std::string& node, const std::string& instance, const std::string& state,
-                  const Json& line) {
+                  const Json& line, const std::string& boot) {
   Event event;
   event.kind = "fault";
   event.src = "heal";
@@ -27,7 +27,7 @@ Event fault_event(const std::string& node, const std::string& instance, const st
   event.data = {{"instance", instance}, {"state", state}, {"by", "heal"}};
   if (!text_of(line, "why").empty()) event.data["why"] = text_of(line, "why");
   const auto nt = integer_of(line, "nt");
-  if (nt) event.node_time = journal::NodeTime{text_of(line, "boot"), *nt};
+  if (nt) event.node_time = journal::NodeTime{boot, *nt};
   return event;
 }
 
@@ -62,22 +62,25 @@ std::vector<HealedFile> files_in(const fs::path& folder, const std::vector<std::
 
 }  // namespace
 
-Event healed_event(const std::string& line, const std::string& node, const std::string& fault) {
+Event healed_event(const std::string& line, const std::string& node, const std::string& fault,
+                   std::string& boot) {
   const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (text_of(json, "heal") == "fault") {
-    return fault_event(node, text_of(json, "fault"), text_of(json, "state"), json);
+    return fault_event(node, text_of(json, "fault"), text_of(json, "state"), json, "");
   }
+  if (!text_of(json, "boot").empty()) boot = text_of(json, "boot");
   const auto state = kStateOf.find(text_of(json, "guard"));
   if (fault.empty() || state == kStateOf.end()) return {};
-  return fault_event(node, fault, state->second, json);
+  return fault_event(node, fault, state->second, json, boot);
 }
 
 std::vector<Event> read_healed(const fs::path& folder, const std::vector<std::string>& nodes) {
   std::vector<Event> events;
   for (const HealedFile& file : files_in(folder, nodes)) {
     std::ifstream in(file.path, std::ios::binary);
+    std::string boot;
     for (std::string line; std::getline(in, line);) {
-      Event event = healed_event(line, file.node, file.fault);
+      Event event = healed_event(line, file.node, file.fault, boot);
       if (!event.kind.empty()) events.push_back(std::move(event));
     }
   }

@@ -16,8 +16,9 @@ std::vector<journal::Event> read_healed(const std::filesystem::path& folder,
                                         const std::vector<std::string>& nodes);
 
 // One line, or an event without kind when it says nothing of a fault's state. `fault` is the
-// instance that the file is of, "" for heal.sh's.
+// instance that the file is of, "" for heal.sh's. A guard names its boot when it is armed and when
+// it undoes, which may be in another one; `boot` carries it to the lines between.
 journal::Event healed_event(const std::string& line, const std::string& node,
-                            const std::string& fault);
+                            const std::string& fault, std::string& boot);
 
 }  // namespace unplug::check

@@ -45,6 +45,7 @@ std::string History::observer(const std::string& kind) const {
 std::string History::since_start(Span when) const {
   const auto begun = started();
   if (!begun) return "";
+  if (when.lo <= kUnknownPast) return "at a time that is not known";
   const std::int64_t after = (when.lo + when.hi) / 2 - begun->hi;
   return after < 0 ? people(-after) + " before start" : people(after) + " after start";
 }

@@ -49,7 +49,7 @@ class Builder {
     for (const Event& event : events_) index_observation(event);
     for (const Event& event : events_) index(event);
     for (const Event& event : healed_) {
-      if (event.kind == "fault") add_fault(event);
+      if (event.kind == "fault") add_fault(event, healed_at(event));
     }
     if (!events_.empty()) history_.end = Span{events_.back().t, events_.back().t};
     for (FaultRecord& fault : history_.faults) settle_fault(fault);
@@ -66,6 +66,12 @@ class Builder {
     if (!event.node_time) return {event.t, event.t};
     const auto span = history_.clocks.at(event.node, *event.node_time);
     return span.value_or(Span{kUnknownPast, event.t});
+  }
+
+  // What heal brings was never in the journal, so that no time of ours bounds it.
+  Span healed_at(const Event& event) const {
+    if (!event.node_time) return kAnyTime;
+    return history_.clocks.at(event.node, *event.node_time).value_or(kAnyTime);
   }
 
   std::int64_t sampling(const std::string& kind) const {
@@ -98,7 +104,7 @@ class Builder {
     const Json& data = event.data;
     if (event.kind == "run_opened") add_opened(data);
     if (event.kind == "phase") add_phase(event);
-    if (event.kind == "fault") add_fault(event);
+    if (event.kind == "fault") add_fault(event, at(event));
     if (event.kind == "proof") add_proof(event);
     if (event.kind == "proc") history_.processes.add(event, proc_time(event));
     if (event.kind == "target") add_target(event);
@@ -230,7 +236,7 @@ class Builder {
     return history_.faults.back();
   }
 
-  void add_fault(const Event& event) {
+  void add_fault(const Event& event, Span when) {
     const Json& data = event.data;
     FaultRecord& fault = record(data, "instance");
     const std::string state = text_of(data, "state");
@@ -245,7 +251,7 @@ class Builder {
     }
     fault.states.push_back({event.seq, role, event.node, state,
                             event.src == "heal" ? "heal" : text_of(data, "by"),
-                            text_of(data, "why"), text_of(data, "by_hand"), at(event)});
+                            text_of(data, "why"), text_of(data, "by_hand"), when});
   }
 
   // What `heal` brings from a node knows the node, not the role.

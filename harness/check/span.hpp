@@ -20,6 +20,8 @@ struct Span {
 
 // "At some time before": far enough in the past, and still safe to subtract from.
 inline constexpr std::int64_t kUnknownPast = INT64_MIN / 4;
+// Nobody knows when: a node's moment without a clock that places it.
+inline constexpr Span kAnyTime{kUnknownPast, INT64_MAX / 4};
 
 inline Span hull(Span a, Span b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
 inline bool surely_before(Span a, Span b) { return a.hi < b.lo; }

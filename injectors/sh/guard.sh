@@ -500,7 +500,7 @@ undo() {
     say "{\"guard\":\"spent\",\"nt\":$nt}"
     leave
   fi
-  say "{\"guard\":\"reverting\",\"nt\":$nt,\"why\":\"$why\"}"
+  say "{\"guard\":\"reverting\",\"nt\":$nt,\"why\":\"$why\",\"boot\":\"$boot_id\"}"
   [ "$begun" = no ] || undo_until_it_holds
   printf '' >"$fault_folder/undone"
   nt

@@ -1,6 +1,7 @@
 // A run's folder, read back: the models, the journal, the baseline and what heal brought.
 #include "check/run_folder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -69,6 +70,28 @@ TEST_F(RunFolder, TakesWhatHealBroughtIntoAccount) {
   EXPECT_NE(result.why.find("broken off"), std::string::npos) << result.why;
 }
 
+// A guard names its boot in two of its lines only; the journal's clocks place the others too.
+TEST_F(RunFolder, PlacesWhatHealBroughtByTheNodesClock) {
+  Story story;
+  story.plan("drop");
+  story.fault(20, "drop", "fired");
+  story.proof(21, "drop", "yes");
+  write(folder / "journal.jsonl", story);
+  const auto line = [](const char* guard, double at, const char* more) {
+    return fmt::format("{{\"guard\":\"{}\",\"nt\":{}{}}}\n", guard, ns(at + Story::kSkew), more);
+  };
+  const auto undone = [&](const std::string& boot) {
+    const std::string named = ",\"boot\":\"" + boot + "\"";
+    write(folder / "healed/node2.drop.jsonl",
+          line("reverting", 24, named.c_str()) + line("reverted", 25, ""));
+    return judge_folder(folder).result.faults.at(0);
+  };
+  EXPECT_EQ(undone("boot").undone, "reverted 15 s after start");
+  EXPECT_EQ(undone("another").undone, "reverted at a time that is not known");
+  // A proof is not taken for one that came after the undo.
+  EXPECT_EQ(undone("another").text.find("never looked at"), std::string::npos);
+}
+
 TEST_F(RunFolder, BelievesHealThatSomethingStays) {
   write(folder / "journal.jsonl", broken_off());
   write(folder / "healed/node2.heal.jsonl",
@@ -89,7 +112,8 @@ TEST_F(RunFolder, IsToldFromOtherFolders) {
 
 TEST(Healed, KnowsGuardLinesAndHealLines) {
   const auto state = [](const std::string& line, const std::string& fault) {
-    const journal::Event event = healed_event(line, "n", fault);
+    std::string boot;
+    const journal::Event event = healed_event(line, "n", fault, boot);
     return event.kind.empty() ? "" : event.data["state"].get<std::string>();
   };
   EXPECT_EQ(state(R"({"guard":"armed","gen":1,"nt":1,"boot":"b"})", "f"), "armed");
