@@ -5,9 +5,9 @@ in, and once it has ended looks whether the host has any of them, or a mount or 
 had not before. With --kill-when the command, the outermost process, is killed with -9 as soon as
 FILE exists. Exits 1 when something was left; else with the command's status, or 0 if it was killed.
 
-A false pass would be to look for nothing: so it counts what it has followed. A namespace's number is
-used again at once, by other labs too: each is held open while it is looked for. Zombies are ignored:
-they wait for their reaper.
+A false pass would be to look for nothing: so it counts what it has followed. A namespace's number
+is used again at once, by other labs too: each is held open while it is looked for. Zombies are
+ignored: they wait for their reaper.
 """
 
 import os
@@ -17,7 +17,7 @@ import sys
 import time
 
 KINDS = ("user", "mnt", "pid", "net", "uts", "ipc", "cgroup")
-EVERY = 0.2
+EVERY = 0.3
 GONE_WITHIN = 5.0
 FEWEST = (8, 15)  # a lab of fewer processes or namespaces is none
 
@@ -115,16 +115,19 @@ def run(command, kill_when):
     followed.let_go()
     found += wait_until_gone(lambda: sorted(host_view() - before))
     counts = (len(followed.seen), len(followed.spaces))
+    followed_text = f"{counts[0]} processes, {counts[1]} namespaces"
     for what in found:
         print(f"LEFT ON THE HOST: {what}")
     if any(count < fewest for count, fewest in zip(counts, FEWEST)):
-        print(f"FAILED: {counts[0]} processes in {counts[1]} namespaces were followed: that is no lab")
+        print(f"FAILED: {followed_text} were followed: that is no lab")
         return 1
     if kill_when and not killed:
         print(f"FAILED: it ended by itself ({child.returncode}) before {kill_when} was there")
         return 1
-    print(f"the host has nothing of {counts[0]} processes, {counts[1]} namespaces" if not found else "")
-    return 1 if found else 0 if killed else child.returncode
+    if found:
+        return 1
+    print(f"the host has nothing of {followed_text}{', killed' if killed else ''}")
+    return 0 if killed else child.returncode
 
 
 def main():

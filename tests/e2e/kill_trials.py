@@ -1,12 +1,14 @@
-"""Kills the controller of a run, in a lab: kill_trials.py FOLDER SEED STATE... (the lab's command).
+"""Kills the controller of a run, in a lab: kill_trials.py FOLDER SEED TRIAL... (the lab's command).
 
-Each trial: start `unplug run` as a process group of its own, wait until its journal says that the
-fault is in STATE, kill -9 the group, let the witness watch (undo_witness.py, over its own ssh), then
-have `unplug report` and `unplug heal` do their work and look at the nodes. A trial counts for the state
-that the broken-off journal ends in, which may be a later one: then it is tried again.
+A trial is TRIGGER:STATE, the trigger `at` (a time) or `when` (an event, matched on the node):
+start `unplug run` as a process group of its own, wait until its journal says that the fault is in
+STATE, kill -9 the group, let the witness watch (undo_witness.py, over its own ssh), then have
+`unplug report` and `unplug heal` do their work and look at the nodes. A trial counts for the state
+that the broken-off journal ends in, which may be a later one: then it is tried again. With :now
+behind it, heal is called at once: it must wait for the dead controller's lock to end.
 
-One JSON line per trial goes to FOLDER/trials.jsonl. `hold` as STATE: the fault is in effect, and
-nothing more is done: the test kills the whole lab.
+One JSON line per trial goes to FOLDER/trials.jsonl. `hold` is the last: it brings a fault into
+effect and says so by the file FOLDER/in_effect, for somebody who then kills the whole lab.
 """
 
 import glob
@@ -28,7 +30,8 @@ LAB = os.environ["UNPLUG_LAB"]
 NODES = ("node1", "node2")
 VICTIM = "node2"
 # The longest that we wait after the state was seen, so that kills fall anywhere in it.
-SPREAD = {"journaled": 0.03, "armed": 0.6, "fired": 0.08, "in_effect": 1.5, "reverting": 1.0}
+SPREAD = {"journaled": 0.12, "armed": 0.6, "fired": 0.08, "in_effect": 1.5, "reverting": 1.0}
+OVER = ("reverted", "disarmed", "not_triggered")
 RUN_REACHES_IT = 60
 HEAL_TAKES = 60
 TRIES = 4
@@ -41,9 +44,17 @@ def on(node, verb):
         )
 
 
-def look(node):
-    said, _ = on(node, "look").communicate(timeout=30)
-    return json.loads(said)
+def look():
+    """Of each node, at the same time."""
+    looking = {node: on(node, "look") for node in NODES}
+    return {node: json.loads(one.communicate(timeout=30)[0]) for node, one in looking.items()}
+
+
+def remove_what_the_farm_made():
+    words = "rm -rf /scratch/*"
+    removing = [subprocess.Popen(["ssh", node, words]) for node in NODES]
+    if any([one.wait(timeout=30) for one in removing]):
+        raise RuntimeError(f"{words} failed")
 
 
 class Witness:
@@ -64,13 +75,13 @@ class Witness:
 
 
 def last_state(journal):
-    """The last state of the fault in what is there, and its lease; half a line at the end is ignored."""
+    """The fault's last state in what is there, and its lease; half a line at the end is ignored."""
     state, lease = None, None
     with open(journal, encoding="utf-8") as file:
         for line in file.read().split("\n")[:-1]:
             event = json.loads(line)
             data = event["data"]
-            if event["kind"] == "fault" and data["state"] in [*SPREAD, "reverted", "disarmed", "not_triggered"]:
+            if event["kind"] == "fault" and data["state"] in [*SPREAD, *OVER]:
                 state = data["state"]
                 lease = data.get("lease_ns", lease)
             elif event["kind"] == "run_closed":
@@ -169,8 +180,15 @@ def judge_report(run_folder, healed):
     return wrong
 
 
-def what_is_left(node, before):
-    after, wrong = look(node), []
+def guard_log(run_folder):
+    for path in glob.glob(f"{run_folder}/healed/{VICTIM}.freeze*.jsonl"):
+        with open(path, encoding="utf-8") as file:
+            return undo_witness.guard_lines(file.read())
+    return []
+
+
+def what_is_left(node, before, after):
+    wrong = []
     known = {(pid, start) for pid, start, _, _ in before["processes"]}
     for pid, start, state, command in after["processes"]:
         if (pid, start) not in known:
@@ -186,38 +204,37 @@ def wait_until_clean(before):
     """A session's sshd goes a moment after its client."""
     give_up = time.monotonic() + 3
     while True:
-        left = [text for node in NODES for text in what_is_left(node, before[node])]
+        after = look()
+        left = [text for node in NODES for text in what_is_left(node, before[node], after[node])]
         if not left or time.monotonic() > give_up:
             return left
         time.sleep(0.2)
 
 
-def trial_of(folder, state, trigger, witness, before):
+def trial_of(folder, trial, witness, before):
+    state, trigger = trial["wanted"], trial["trigger"]
     began = node_time()
     run = start_run(folder, trigger)
     run_folder = wait_for_state(folder, state, run)
     if run_folder is None:
         run.poll() is not None or kill_group(run)
-        return {"wanted": state, "state": None, "wrong": [f"no run got as far as {state}"]}
+        return {**trial, "state": None, "wrong": [f"no run got as far as {state}"]}
     waited = random.uniform(0, SPREAD[state])
     time.sleep(waited)
-    trial = {"wanted": state, "trigger": trigger, "waited": round(waited, 3), "killed": kill_group(run)}
+    trial = {**trial, "waited": round(waited, 3), "killed": kill_group(run)}
     trial["state"], trial["lease"] = last_state(f"{run_folder}/journal.jsonl")
-    if trial["state"] in SPREAD:
-        watch_until_over(witness, trial, began)
-    trial["until"] = node_time()
-    log = subprocess.run(
-        ["ssh", VICTIM, "cat .unplug/*/freeze*/guard.log"], capture_output=True, text=True, timeout=30
-    )
-    trial["log"] = undo_witness.guard_lines(log.stdout)
     wrong = []
-    if trial["state"] in SPREAD:
+    if trial["state"] in SPREAD and not trial["heal_at_once"]:
+        watch_until_over(witness, trial, began)
         wrong += judge_report(run_folder, healed=False)
+    trial["until"] = node_time()
     started = time.monotonic()
     healed, said = ask("heal", "--lab", LAB, "--into", run_folder)
     trial["heal_s"] = round(time.monotonic() - started, 1)
     if healed != 0:
         wrong.append(f"heal exits {healed}: {said[-400:]}")
+    # What heal saved: the guard's own words, as data.
+    trial["log"] = guard_log(run_folder)
     trial["seen"] = witness.since(began)
     if trial["state"] in SPREAD:
         wrong += judge_report(run_folder, healed=True)
@@ -227,34 +244,41 @@ def trial_of(folder, state, trigger, witness, before):
         wrong.append("a process of the controller's group outlived it")
     trial["wrong"] = wrong
     trial["took_s"] = round(node_time() - began, 1)
-    for node in NODES:
-        subprocess.run(["ssh", node, "rm -rf /scratch/*"], check=True, timeout=30)
+    remove_what_the_farm_made()
     return trial
 
 
-def main():
-    folder, seed, *states = sys.argv[1:]
-    random.seed(seed)
-    os.makedirs(folder, exist_ok=True)
-    if states == ["hold"]:
-        run = start_run(folder, "at")
-        if wait_for_state(folder, "in_effect", run):
-            open(f"{folder}/in_effect", "w", encoding="utf-8").close()
-        time.sleep(300)
-    # Its own session is there before the first look, so that it is nobody's leftover.
+def hold(folder):
+    run = start_run(folder, "at")
+    if wait_for_state(folder, "in_effect", run):
+        open(f"{folder}/in_effect", "w", encoding="utf-8").close()
+    time.sleep(300)
+
+
+def try_all(words, folder, out):
+    # The witness' own session is there before the first look, so that it is nobody's leftover.
     witness = Witness()
     while not witness.lines:
         time.sleep(0.05)
-    before = {node: look(node) for node in NODES}
-    with open(f"{folder}/trials.jsonl", "a", encoding="utf-8") as out:
-        for word in states:
-            trigger, state = word.split(":")
-            for _ in range(TRIES):
-                trial = trial_of(folder, state, trigger, witness, before)
-                print(json.dumps(trial), file=out, flush=True)
-                if trial["wrong"] or trial["state"] == state:
-                    break
+    before = look()
+    for word in words:
+        trigger, state, *now = word.split(":")
+        asked = {"wanted": state, "trigger": trigger, "heal_at_once": now == ["now"]}
+        for _ in range(TRIES):
+            trial = trial_of(folder, asked, witness, before)
+            print(json.dumps(trial), file=out, flush=True)
+            if trial["wrong"] or trial["state"] == state:
+                break
     witness.process.terminate()
+
+
+def main():
+    folder, seed, *words = sys.argv[1:]
+    random.seed(seed)
+    with open(f"{folder}/trials.jsonl", "a", encoding="utf-8") as out:
+        try_all([word for word in words if word != "hold"], folder, out)
+    if words[-1] == "hold":
+        hold(folder)
 
 
 main()

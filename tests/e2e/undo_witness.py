@@ -1,11 +1,11 @@
 """An independent witness of undos: it shares no line and no record with the product.
 
-  python3 - watch <undo_witness.py    on the node: who is stopped, and is a guard there? By /proc alone.
-  python3 - look <undo_witness.py     on a node: its processes, mounts and what is under ~/.unplug
-  undo_witness.py tell FILE...          what all trials together showed
+  python3 - watch <undo_witness.py   on the node: who is stopped, does a guard live? By /proc alone.
+  python3 - look <undo_witness.py    on a node: its processes, mounts and what is under ~/.unplug
+  undo_witness.py tell FILE...       what all trials together showed
 
-and judge(), for the trials on the controller: was the undo in time? A guard's log is read as data only:
-the end of its lease. That end is held against what no guard can know: when the controller died.
+and judge(), for the trials on the controller: was the undo in time? A guard's log is read as data
+only: the end of its lease. That end is held against what no guard knows: when the controller died.
 All times are seconds of the node's clock that counts since boot, the one of /proc/uptime.
 """
 
@@ -20,8 +20,10 @@ BEAT = 0.25
 
 UNDO_BEGINS_WITHIN = 2.0
 CLOCK_STEP = 0.01  # of /proc/uptime, in which a guard counts
-# Fire was on its way in the network's buffers when the controller died; it takes no longer than this.
+# Fire may be on its way when the controller dies; it takes no longer than this.
 IN_FLIGHT = 0.5
+# The first lease runs from before a guard has its pipes and its firer, and only then it says so.
+ARMING_TAKES = 1.0
 # A guard without anybody to talk to waits 2 s for its last line to be taken.
 GUARD_LEAVES_WITHIN = 3.0
 
@@ -132,8 +134,8 @@ def look():
     with open("/proc/self/mounts", encoding="utf-8") as file:
         mounts = sorted(" ".join(line.split()[:3]) for line in file)
     home = os.path.expanduser("~/.unplug")
-    under = sorted(os.path.join(at, name) for at, dirs, files in os.walk(home) for name in dirs + files)
-    print(json.dumps({"processes": processes, "mounts": mounts, "unplug": under}))
+    under = [os.path.join(at, name) for at, dirs, files in os.walk(home) for name in dirs + files]
+    print(json.dumps({"processes": processes, "mounts": mounts, "unplug": sorted(under)}))
 
 
 # ---- on the controller
@@ -163,7 +165,7 @@ def lease_end(log, lease):
 
 
 def stops(seen):
-    """[pid, first seen stopped, last seen stopped, first seen not stopped, as what] of every stop."""
+    """Every stop: [pid, first and last seen stopped, first seen not stopped, as what]."""
     found, open_stops = [], {}
     for line in seen:
         if line.get("state") == "stopped":
@@ -175,7 +177,7 @@ def stops(seen):
 
 
 def last_guard(seen):
-    """When the last guard was seen to be gone: a time, None while one lives, 0 if there was none."""
+    """When the last guard was seen to be gone: None while one lives, 0 if there was none."""
     counts = [line for line in seen if "guards" in line]
     if not counts:
         return 0
@@ -185,8 +187,8 @@ def last_guard(seen):
 def judge(trial):
     """What is wrong with a trial, a sentence each; sets trial["late"]: undo minus end of the lease.
 
-    trial: state (the journal's last), trigger ("at" or "when"), killed, until (watched until),
-    lease, log (the guard's lines), seen (the witness' lines).
+    trial: state (the journal's last), trigger ("at" or "when"), killed, until (heal was called),
+    heal_at_once, lease, log (the guard's lines), seen (the witness' lines).
     """
     wrong = []
     killed, lease, seen = trial["killed"], trial["lease"], trial["seen"]
@@ -199,7 +201,8 @@ def judge(trial):
     if not beats or beats[-1] < trial["until"] - 1:
         return ["the witness did not watch to the end"]
     if end is not None and end > killed + lease + IN_FLIGHT and trial["state"] != "journaled":
-        wrong.append(f"the lease was renewed {end - lease - killed:.2f} s after the controller's death")
+        late = end - lease - killed
+        wrong.append(f"the lease was renewed {late:.2f} s after the controller's death")
     must_have_fired = trial["state"] in ("fired", "in_effect", "reverting")
     if must_have_fired and len(stopped) != 1:
         wrong.append(f"one stop was to be seen, {len(stopped)} were")
@@ -235,10 +238,17 @@ def judge_stop(trial, end, since, last, over, as_what):
         wrong.append("the victim did not go on: it died")
     if over > end + UNDO_BEGINS_WITHIN:
         wrong.append(f"the undo was seen {over - end:.2f} s after the end of the lease")
-    if over > trial["killed"] + trial["lease"] + UNDO_BEGINS_WITHIN + IN_FLIGHT:
-        wrong.append(f"the undo was seen {over - trial['killed']:.2f} s after the controller's death")
+    after_kill = over - trial["killed"]
+    if after_kill > trial["lease"] + UNDO_BEGINS_WITHIN + IN_FLIGHT:
+        wrong.append(f"the undo was seen {after_kill:.2f} s after the controller's death")
     # EOF is silence: what ended before its lease was ended by somebody else.
-    if trial["state"] in ("fired", "in_effect") and over < end - CLOCK_STEP:
+    if trial["heal_at_once"]:
+        return wrong
+    if over > trial["until"]:
+        wrong.append("it was heal that undid it")
+    renewed = any(said["guard"] == "renewed" for said in trial["log"])
+    early = CLOCK_STEP if renewed else ARMING_TAKES
+    if trial["state"] in ("fired", "in_effect") and over < end - early:
         wrong.append(f"the undo came {end - over:.2f} s before the end of the lease")
     return wrong
 
@@ -247,6 +257,7 @@ def judge_stop(trial, end, since, last, over, as_what):
 
 STATES = ("journaled", "armed", "fired", "in_effect", "reverting")
 FEWEST_OF_EACH = 5
+STORY = ("wanted", "trigger", "heal_at_once", "waited", "killed", "until", "log")
 
 
 def figures(name, values):
@@ -266,18 +277,21 @@ def tell(files):
     for trial in trials:
         for wrong in trial["wrong"]:
             bad += 1
-            story = {key: trial.get(key) for key in ("state", "wanted", "trigger", "waited", "killed", "log")}
+            story = {key: trial.get(key) for key in STORY}
             print(f"FAILED: killed while {trial['state']}: {wrong}\n        {json.dumps(story)}")
     for state in STATES:
-        of_state = [trial for trial in trials if trial["state"] == state]
+        of_state = [t for t in trials if t["state"] == state and not t["heal_at_once"]]
         late = [trial["late"] for trial in of_state if "late" in trial]
-        print(f"{state:10} {len(of_state)} kills; " + figures("undo after the end of the lease", late))
+        print(f"{state:10} {len(of_state)} kills;", figures("undo after the lease's end", late))
         if len(of_state) < FEWEST_OF_EACH:
             bad += 1
             print(f"FAILED: {FEWEST_OF_EACH} kills while {state} were to be tried")
     missed = [trial for trial in trials if trial["state"] not in STATES]
     blind = max((trial["blind"] for trial in trials if "blind" in trial), default=0)
-    print(f"{len(missed)} kills came too late and count for nothing; the witness was blind for {blind:.2f} s at most")
+    at_once = [trial["heal_s"] for trial in trials if trial["heal_at_once"]]
+    print(figures("heal called at once", at_once))
+    print(f"{len(missed)} kills came too late and count for nothing")
+    print(f"the witness was blind for {blind:.2f} s at most")
     sys.exit(1 if bad else 0)
 
 
