@@ -32,13 +32,26 @@ bool stale(const Question& q, const Work& work, Span fired) {
   });
 }
 
+// The events that end work with a result in the undisturbed run.
+std::set<std::string> results_of_baseline(const Question& q) {
+  std::set<std::string> names;
+  if (q.baseline == nullptr) return names;
+  for (const Work& work : q.baseline->works) {
+    if (work.end) names.insert(work.end_event);
+  }
+  return names;
+}
+
 InWork in_work(const Question& q, const std::string& seat, Span fired) {
+  const std::set<std::string> finishing = results_of_baseline(q);
   InWork found;
   for (const Work& work : q.run.works) {
     if (work.seat != seat || !perhaps_before(work.begin, fired)) continue;
     if (stale(q, work, fired)) continue;
     if (work.end && surely_before(*work.end, fired)) continue;
-    const bool still = !work.end || surely_before(fired, *work.end);
+    // An end without a result that falls together with the fire is the fault's own doing.
+    const bool cut_short = work.end && !finishing.empty() && !finishing.contains(work.end_event);
+    const bool still = !work.end || cut_short || surely_before(fired, *work.end);
     // The trigger and the observer read the same log line; the observer may be the later one.
     // So a beginning that may fall on either side of the fire counts, an end does not.
     (still ? found.sure : found.perhaps).push_back(&work);
@@ -51,12 +64,7 @@ InWork in_work(const Question& q, const std::string& seat, Span fired) {
 // The events that end work with a result: those that do so in the undisturbed run. Without one,
 // every event that ends work.
 std::set<std::string> finishing_events(const Question& q) {
-  std::set<std::string> names;
-  if (q.baseline != nullptr) {
-    for (const Work& work : q.baseline->works) {
-      if (work.end) names.insert(work.end_event);
-    }
-  }
+  std::set<std::string> names = results_of_baseline(q);
   if (!names.empty()) return names;
   for (const scenario::EventPattern& event : q.target.events) {
     if (event.work == scenario::Work::kEnd) names.insert(event.name);

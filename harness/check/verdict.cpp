@@ -84,8 +84,12 @@ void decide(const scenario::Scenario& scenario, const History& run, Result& resu
   } else {
     set(Verdict::kPass, passed(result));
   }
-  const bool told = result.why.find("broken off") != std::string::npos;
-  if (!run.closed && !told) result.why += "; the journal is broken off";
+  const auto told = [&](const char* what) { return result.why.find(what) != std::string::npos; };
+  if (!run.broken.empty() && !told("does not hold")) {
+    result.why += "; the journal does not hold: " + run.broken;
+  } else if (!run.closed && run.broken.empty() && !told("broken off")) {
+    result.why += "; the journal is broken off";
+  }
 }
 
 }  // namespace unplug::check

@@ -58,6 +58,14 @@ class Healer {
       result.unreachable.push_back(name + ": " + reached.why);
       co_return;
     }
+    // SAFETY: another lab's runs are not ours to end (tests/e2e/lock.test).
+    const Outcome marker = co_await nodes_.at(name)->ask(
+        "head -n 1 ~/.config/unplug/lab 2>/dev/null; :", within(kAsk));
+    if (marker.out != lab_.name + "\n") {
+      result.unreachable.push_back(
+          fmt::format("{}: it has not opted in to lab \"{}\"", name, lab_.name));
+      co_return;
+    }
     bool free = options_.force;
     if (!free) free = co_await lock_is_free(name);
     if (!free) co_return;

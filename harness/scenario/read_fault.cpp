@@ -19,7 +19,8 @@ const Injector* read_injector_name(Sheet& sheet, const Value* value, const Conte
     sheet.unknown(value->position, "injector", fault.injector, known);
     return nullptr;
   }
-  if (context.lab != nullptr) {
+  // The embedded lab is ours to break: whatever can be found may be used, a stranger's too.
+  if (context.lab != nullptr && !context.lab->embedded) {
     const auto& allowed = context.lab->allow;
     if (std::ranges::find(allowed, fault.injector) == allowed.end()) {
       sheet.complain(
