@@ -31,14 +31,12 @@ class Exercise {
         outage_(plan.outage) {}
 
   asio::awaitable<Ending> run() {
-    const bool deployed = co_await deploy();
-    if (deployed) {
-      const bool started = co_await start();
-      if (started) co_await disturb();
-      co_await capture();
-      co_await stop();
-    }
-    if (!faults_.stranded()) co_await clear();
+    co_await step(deploy());
+    if (goes_on()) co_await step(start());
+    if (goes_on()) co_await step(disturb());
+    if (deployed_) co_await step(capture());
+    if (deploying_) co_await step(stop());
+    if (!faults_.stranded()) co_await step(clear());
     ending_.stranded = faults_.stranded();
     co_return ending_;
   }
@@ -62,7 +60,18 @@ class Exercise {
 
   bool stopped() const { return stage_.context.stop != Stop::kNo; }
 
-  asio::awaitable<bool> deploy() {
+  bool goes_on() const { return ending_.why.empty() && !stopped(); }
+
+  // A bug of ours in one step must not keep the later ones from healing.
+  asio::awaitable<void> step(asio::awaitable<void> work) {
+    try {
+      co_await std::move(work);
+    } catch (const std::exception& error) {
+      stage_.context.fail(error.what());
+    }
+  }
+
+  asio::awaitable<void> deploy() {
     std::vector<asio::awaitable<void>> uploads;
     for (const std::string& node : stage_.plan().nodes) uploads.push_back(upload_to(node));
     co_await all(stage_.context.executor, std::move(uploads));
@@ -70,18 +79,17 @@ class Exercise {
     if (!ending_.problems.empty()) {
       ending_.reason = "preflight";
       ending_.why = ending_.problems.front();
-      co_return false;
     }
+    if (!goes_on()) co_return;
     co_await snapshot_files(stage_, "before");
     co_await snapshot_system(stage_, "before");
+    if (stopped()) co_return;
     phase("deploy", "begin");
+    deploying_ = true;
     const std::string problem = co_await target_verb(stage_, "deploy");
     phase("deploy", "end");
-    if (!problem.empty()) {
-      trouble("target", problem);
-      co_await stop();
-    }
-    co_return problem.empty();
+    deployed_ = problem.empty();
+    if (!deployed_) trouble("target", problem);
   }
 
   asio::awaitable<void> upload_to(std::string node) {
@@ -89,16 +97,15 @@ class Exercise {
     if (!problem.empty()) ending_.problems.push_back(problem);
   }
 
-  asio::awaitable<bool> start() {
+  asio::awaitable<void> start() {
     phase("start", "begin");
     faults_.journal_planned();
     std::string problem = co_await observation_.start();
-    if (problem.empty()) problem = co_await target_verb(stage_, "start");
-    if (problem.empty()) problem = co_await wait_ready(stage_);
+    if (problem.empty() && !stopped()) problem = co_await target_verb(stage_, "start");
+    if (problem.empty() && !stopped()) problem = co_await wait_ready(stage_);
     if (problem.empty() && !stopped()) problem = co_await faults_.arm_all();
     phase("start", "end");
     if (!problem.empty()) trouble("target", problem);
-    co_return problem.empty();
   }
 
   // The workload, the faults, and the time after them until the target is at rest.
@@ -113,7 +120,7 @@ class Exercise {
     tasks.push_back(work(workload, no_more_events));
     co_await all(stage_.context.executor, std::move(tasks));
     phase("run", "end");
-    if (!observation_.at_rest() && !stopped()) co_await settle("settle");
+    if (!observation_.at_rest() && !stopped()) co_await settle();
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
     if (!ending_.at_rest && !stopped()) {
@@ -123,17 +130,12 @@ class Exercise {
 
   // Hands in the workload, then waits until it is done or nothing can be waited for any more.
   asio::awaitable<void> work(const scenario::Workload& workload, bool& no_more_events) {
-    const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
-    if (!problem.empty()) {
-      trouble("target", problem);
-    } else {
-      const journal::Json files = co_await list_items(stage_, observation_);
-      if (files.is_array()) observation_.handed_in(files);
-    }
+    bool handed_in = false;
+    co_await step(hand_in(workload, handed_in));
     const Deadline limit = stage_.started + stage_.bundle().scenario.run_limit;
     stage_.context.progress.now("running");
     const auto done = [&] {
-      return !problem.empty() || observation_.at_rest() || stopped() ||
+      return !handed_in || observation_.at_rest() || stopped() ||
              (!faults_.empty() && faults_.over());
     };
     (void)co_await until(stage_.context.bell, done, limit);
@@ -142,13 +144,24 @@ class Exercise {
     stage_.context.bell.ring();
   }
 
-  asio::awaitable<void> settle(const char* name) {
-    phase(name, "begin");
+  asio::awaitable<void> hand_in(const scenario::Workload& workload, bool& done) {
+    const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
+    if (!problem.empty()) {
+      trouble("target", problem);
+      co_return;
+    }
+    const journal::Json files = co_await list_items(stage_, observation_);
+    if (files.is_array()) observation_.handed_in(files);
+    done = true;
+  }
+
+  asio::awaitable<void> settle() {
+    phase("settle", "begin");
     const Duration most = stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
     const auto done = [&] { return observation_.at_rest() || stopped(); };
     (void)co_await until(stage_.context.bell, done, within(most));
     ending_.took = BootClock::now() - stage_.started;
-    phase(name, "end");
+    phase("settle", "end");
   }
 
   // What the operator would do next; only what the profile says, once.
@@ -163,7 +176,7 @@ class Exercise {
       if (!problem.empty()) trouble("target", problem);
     }
     phase("recover", "end");
-    co_await settle("settle");
+    co_await settle();
   }
 
   asio::awaitable<void> capture() {
@@ -189,7 +202,7 @@ class Exercise {
   // Takes the folder off the nodes; ends what the target's own `stop` left, which by now is
   // in the journal as a process that was not seen to go.
   asio::awaitable<void> clear() {
-    (void)co_await target_verb(stage_, "remove");
+    if (deploying_) (void)co_await target_verb(stage_, "remove");
     std::vector<asio::awaitable<void>> tasks;
     for (const std::string& node : stage_.plan().nodes) tasks.push_back(clear_node(node));
     co_await all(stage_.context.executor, std::move(tasks));
@@ -212,6 +225,8 @@ class Exercise {
   Observation observation_;
   Duration outage_;
   Ending ending_;
+  bool deploying_ = false;  // from here on there is something of the target to stop
+  bool deployed_ = false;
 };
 
 }  // namespace
