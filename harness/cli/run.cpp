@@ -61,7 +61,7 @@ Exit judge_and_report(const run::RunOutcome& outcome, const std::string& repeat)
   return check::exit_of(judged.result.verdict);
 }
 
-Exit run_one(const RunCommand& command, const scenario::Bundle& bundle) {
+Exit run_one(const RunCommand& command, const scenario::Bundle& bundle, bool& interrupted) {
   const std::uint64_t seed = command.seed.value_or(bundle.scenario.seed);
   const run::Plan plan = run::plan(bundle, seed);
   const auto wait = parse_duration(command.wait);
@@ -78,6 +78,7 @@ Exit run_one(const RunCommand& command, const scenario::Bundle& bundle) {
         bundle, plan,
         {.out = command.out, .argv = command.argv, .patch = command.patch, .wait = *wait}, console);
   }
+  interrupted = outcome.interrupted;
   for (const std::string& problem : outcome.refused) {
     fmt::print(stderr, "unplug: {}\n", printable(problem));
   }
@@ -113,9 +114,10 @@ Exit run(const RunCommand& command) {
     return static_cast<Exit>(again_inside_lab(command.argv, nodes, command.out));
   }
   Exit worst = Exit::kPass;
+  bool interrupted = false;  // also when the run was left unhealed, which is the worse exit
   for (const scenario::Bundle& bundle : bundles) {
-    worst = worse(worst, run_one(command, bundle));
-    if (worst == Exit::kInterrupted) break;
+    worst = worse(worst, run_one(command, bundle, interrupted));
+    if (interrupted) break;
   }
   return worst;
 }

@@ -164,8 +164,8 @@ asio::awaitable<void> collect_from(Stage& stage, std::string node) {
       within(kList));
   std::istringstream names(listed.out);
   for (std::string path; std::getline(names, path);) {
-    const bool guard = path.ends_with("guard.log");
-    co_await fetch(stage, node, path, guard ? "guard_log" : "log");
+    const std::string role = path.ends_with("guard.log") ? "guard_log" : "log";
+    co_await fetch(stage, node, path, role);
   }
 }
 

@@ -19,6 +19,15 @@ namespace unplug::run {
 // Why a run must not go on as planned. Healing is never skipped.
 enum class Stop { kNo, kInterrupted, kInternal };
 
+// What the engine waits for by itself. Tests shorten it; nothing else does.
+struct Times {
+  // SEMANTICS, In effect: a lasting fault's proof, and any undo's, must hold twice, this far apart.
+  Duration twice_apart = std::chrono::seconds{1};
+  Duration effect_within = std::chrono::seconds{5};  // a fault that shows none by then has none
+  Duration retry = std::chrono::milliseconds{100};
+  Duration undo_beyond = std::chrono::seconds{8};  // over undo_settle, for the guard's own steps
+};
+
 struct Context {
   Context(const scenario::Bundle& b, const Plan& p, asio::any_io_executor e, Progress& out)
       : bundle(b), plan(p), executor(e), bell(e), progress(out) {}
@@ -34,6 +43,7 @@ struct Context {
   std::string run;                    // the main run's id: owner of the lock
   std::filesystem::path folder;       // runs/RUN
   std::optional<std::filesystem::path> patch;
+  Times times;
   Stop stop = Stop::kNo;
   std::string why_stopped;
 

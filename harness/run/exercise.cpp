@@ -32,17 +32,16 @@ class Exercise {
         outage_(plan.outage) {}
 
   asio::awaitable<Ending> run() {
-    const bool deployed = co_await deploy();
-    if (deployed) {
-      const bool started = co_await start();
-      if (started) co_await disturb();
-      no_more_events_ = true;
-      co_await join_early();
-      co_await faults_.disarm_rest("the run did not get there");
-      co_await capture();
-      co_await stop();
-    }
-    if (!faults_.stranded()) co_await clear();
+    co_await step(deploy());
+    if (goes_on()) co_await step(start());
+    if (goes_on()) co_await step(disturb());
+    no_more_events_ = true;
+    stage_.context.bell.ring();
+    co_await join_early();
+    co_await step(faults_.disarm_rest("the run did not get there"));
+    if (deployed_) co_await step(capture());
+    if (deploying_) co_await step(stop());
+    if (!faults_.stranded()) co_await step(clear());
     ending_.stranded = faults_.stranded();
     co_return ending_;
   }
@@ -66,7 +65,18 @@ class Exercise {
 
   bool stopped() const { return stage_.context.stop != Stop::kNo; }
 
-  asio::awaitable<bool> deploy() {
+  bool goes_on() const { return ending_.why.empty() && !stopped(); }
+
+  // A bug of ours in one step must not keep the later ones from healing.
+  asio::awaitable<void> step(asio::awaitable<void> work) {
+    try {
+      co_await std::move(work);
+    } catch (const std::exception& error) {
+      stage_.context.fail(error.what());
+    }
+  }
+
+  asio::awaitable<void> deploy() {
     std::vector<asio::awaitable<void>> uploads;
     for (const std::string& node : stage_.plan().nodes) uploads.push_back(upload_to(node));
     co_await all(stage_.context.executor, std::move(uploads));
@@ -74,18 +84,17 @@ class Exercise {
     if (!ending_.problems.empty()) {
       ending_.reason = "preflight";
       ending_.why = ending_.problems.front();
-      co_return false;
     }
+    if (!goes_on()) co_return;
     co_await snapshot_files(stage_, "before");
     co_await snapshot_system(stage_, "before");
+    if (stopped()) co_return;
     phase("deploy", "begin");
+    deploying_ = true;
     const std::string problem = co_await target_verb(stage_, "deploy");
     phase("deploy", "end");
-    if (!problem.empty()) {
-      trouble("target", problem);
-      co_await stop();
-    }
-    co_return problem.empty();
+    deployed_ = problem.empty();
+    if (!deployed_) trouble("target", problem);
   }
 
   asio::awaitable<void> upload_to(std::string node) {
@@ -95,17 +104,16 @@ class Exercise {
 
   // Faults `before start` are in effect before any process of the target exists; they live on
   // beside everything that follows.
-  asio::awaitable<bool> start() {
+  asio::awaitable<void> start() {
     phase("start", "begin");
     faults_.journal_planned();
     std::string problem = co_await observation_.start();
-    if (problem.empty()) problem = co_await break_before_start();
+    if (problem.empty() && !stopped()) problem = co_await break_before_start();
     if (problem.empty() && !stopped()) problem = co_await target_verb(stage_, "start");
     if (problem.empty() && !stopped()) problem = co_await wait_ready(stage_);
     if (problem.empty() && !stopped()) problem = co_await faults_.arm(Moment::kRun);
     phase("start", "end");
     if (!problem.empty()) trouble("target", problem);
-    co_return problem.empty() && !stopped();
   }
 
   asio::awaitable<std::string> break_before_start() {
@@ -146,7 +154,7 @@ class Exercise {
     co_await all(stage_.context.executor, std::move(tasks));
     co_await join_early();
     phase("run", "end");
-    if (!observation_.at_rest() && !stopped()) co_await settle("settle");
+    if (!observation_.at_rest() && !stopped()) co_await settle();
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
     if (!ending_.at_rest && !stopped()) trouble("limit", "the target was not at rest in time");
@@ -154,17 +162,12 @@ class Exercise {
 
   // Hands in the workload, then waits until it is done or nothing can be waited for any more.
   asio::awaitable<void> work(const scenario::Workload& workload) {
-    const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
-    if (!problem.empty()) {
-      trouble("target", problem);
-    } else {
-      const journal::Json files = co_await list_items(stage_, observation_);
-      if (files.is_array()) observation_.handed_in(files);
-    }
+    bool handed_in = false;
+    co_await step(hand_in(workload, handed_in));
     const Deadline limit = stage_.started + stage_.bundle().scenario.run_limit;
     stage_.context.progress.now("running");
     const auto done = [&] {
-      return !problem.empty() || observation_.at_rest() || stopped() ||
+      return !handed_in || observation_.at_rest() || stopped() ||
              (!faults_.empty() && faults_.over(Moment::kRun));
     };
     (void)co_await until(stage_.context.bell, done, limit);
@@ -173,13 +176,24 @@ class Exercise {
     stage_.context.bell.ring();
   }
 
-  asio::awaitable<void> settle(const char* name) {
-    phase(name, "begin");
+  asio::awaitable<void> hand_in(const scenario::Workload& workload, bool& done) {
+    const std::string problem = co_await target_verb(stage_, workload.verb, workload.args);
+    if (!problem.empty()) {
+      trouble("target", problem);
+      co_return;
+    }
+    const journal::Json files = co_await list_items(stage_, observation_);
+    if (files.is_array()) observation_.handed_in(files);
+    done = true;
+  }
+
+  asio::awaitable<void> settle() {
+    phase("settle", "begin");
     const Duration most = stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
     const auto done = [&] { return observation_.at_rest() || stopped(); };
     (void)co_await until(stage_.context.bell, done, within(most));
     ending_.took = BootClock::now() - stage_.started;
-    phase(name, "end");
+    phase("settle", "end");
   }
 
   // What the operator would do next; only what the profile says, once.
@@ -196,7 +210,7 @@ class Exercise {
     co_await all(stage_.context.executor, std::move(tasks));
     if (!problem.empty()) trouble("target", problem);
     phase("recover", "end");
-    co_await settle("settle");
+    co_await settle();
   }
 
   asio::awaitable<void> bring_back(std::string& problem) {
@@ -230,7 +244,7 @@ class Exercise {
   // Takes the folder off the nodes; ends what the target's own `stop` left, which by now is
   // in the journal as a process that was not seen to go.
   asio::awaitable<void> clear() {
-    (void)co_await target_verb(stage_, "remove");
+    if (deploying_) (void)co_await target_verb(stage_, "remove");
     std::vector<asio::awaitable<void>> tasks;
     for (const std::string& node : stage_.plan().nodes) tasks.push_back(clear_node(node));
     co_await all(stage_.context.executor, std::move(tasks));
@@ -256,6 +270,8 @@ class Exercise {
   bool no_more_events_ = false;  // of the workload: what waits for one waits in vain
   bool recovered_ = false;
   bool early_over_ = true;
+  bool deploying_ = false;  // from here on there is something of the target to stop
+  bool deployed_ = false;
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ class FaultNews {
 class FaultLife {
  public:
   FaultLife(Stage& stage, const FaultPlan& fault, FaultNews& news);
+  ~FaultLife();
+  FaultLife(const FaultLife&) = delete;
+  FaultLife& operator=(const FaultLife&) = delete;
 
   const FaultPlan& plan() const { return fault_; }
   TriggerWatch& watch() { return watch_; }
@@ -39,16 +42,22 @@ class FaultLife {
   // The undo on the node, then the guard. "" or why it could not.
   asio::awaitable<std::string> arm();
 
+  // Lets a trigger on the node loose, once every fault is armed. "" or why it could not.
+  asio::awaitable<std::string> loose_trigger();
+
   // Waits for the trigger, fires, proves, holds, reverts, proves again. `at_rest` says that the
   // target has nothing more to do: what has not been triggered by then never will be.
   asio::awaitable<void> live(const bool& at_rest);
 
-  // Takes back what is armed, without firing.
+  // Takes back what is armed, without firing. A trigger on the node may have been faster.
   asio::awaitable<void> disarm(std::string why);
 
  private:
+  asio::awaitable<void> act(const bool& at_rest);
   asio::awaitable<bool> wait_for_trigger(const bool& at_rest);
   asio::awaitable<bool> fire();
+  // It was fired after all: faster than our word, or later than we waited for it.
+  asio::awaitable<void> own_up(BootClock::time_point asked_at, std::string why);
   asio::awaitable<void> prove_lasting();
   asio::awaitable<void> hold();
   asio::awaitable<void> revert(std::string why);
@@ -63,6 +72,7 @@ class FaultLife {
   void journal_fired(BootClock::time_point asked_at);
   void seen_in_effect();
   void strand(const std::string& why);
+  bool stopped() const { return stage_.context.stop != Stop::kNo; }
 
   Stage& stage_;
   const FaultPlan& fault_;
@@ -70,7 +80,7 @@ class FaultLife {
   TriggerWatch watch_;
   std::shared_ptr<GuardLink> guard_;
   BootClock::time_point fired_at_{};
-  bool armed_ = false, fired_ = false, in_effect_ = false, over_ = false, stranded_ = false;
+  bool fired_ = false, in_effect_ = false, over_ = false, stranded_ = false;
 };
 
 }  // namespace unplug::run

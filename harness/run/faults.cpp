@@ -8,7 +8,17 @@ namespace unplug::run {
 namespace {
 
 asio::awaitable<void> arm_one(FaultLife& life, std::string& problem) {
-  std::string own = co_await life.arm();
+  std::string own;
+  try {
+    own = co_await life.arm();
+  } catch (const std::exception& error) {
+    own = life.plan().instance + " cannot be armed: " + error.what();
+  }
+  if (problem.empty()) problem = std::move(own);
+}
+
+asio::awaitable<void> loose_one(FaultLife& life, std::string& problem) {
+  std::string own = co_await life.loose_trigger();
   if (problem.empty()) problem = std::move(own);
 }
 
@@ -40,6 +50,7 @@ bool Faults::stranded() const {
 
 void Faults::journal_planned() {
   if (lives_.empty()) return;
+  planned_ = true;
   for (const auto& life : lives_) life->journal_planned();
   stage_.journal.sync();
 }
@@ -50,10 +61,17 @@ asio::awaitable<std::string> Faults::arm(Moment moment) {
   std::vector<asio::awaitable<void>> tasks;
   for (FaultLife* life : lives) tasks.push_back(arm_one(*life, problem));
   co_await all(stage_.context.executor, std::move(tasks));
+  if (problem.empty()) {
+    // SAFETY: only now: a trigger must not fire while another fault may still refuse to be armed
+    // (tests/run/fault_life_test.cpp).
+    std::vector<asio::awaitable<void>> loosing;
+    for (FaultLife* life : lives) loosing.push_back(loose_one(*life, problem));
+    co_await all(stage_.context.executor, std::move(loosing));
+  }
   if (problem.empty()) co_return "";
   // Undo in reverse order of arming; go on past failures, each of which is journaled.
   for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
-    co_await (*life)->disarm("another fault could not be armed");
+    co_await (*life)->disarm("not every fault could be armed: " + problem);
   }
   co_return problem;
 }
@@ -82,6 +100,7 @@ asio::awaitable<void> Faults::live(Moment moment, const bool& at_rest) {
 }
 
 asio::awaitable<void> Faults::disarm_rest(std::string why) {
+  if (!planned_) co_return;
   for (auto life = lives_.rbegin(); life != lives_.rend(); ++life) {
     if (!(*life)->over()) co_await (*life)->disarm(why);
   }

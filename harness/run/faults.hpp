@@ -43,6 +43,7 @@ class Faults : public FaultNews {
 
   Stage& stage_;
   std::vector<std::unique_ptr<FaultLife>> lives_;
+  bool planned_ = false;
 };
 
 }  // namespace unplug::run

@@ -54,8 +54,16 @@ asio::awaitable<bool> GuardLink::fire(Deadline deadline) {
   co_return co_await stream_->write_line("fire", deadline);
 }
 
+void GuardLink::close() {
+  closed_ = true;
+  said_.gone = true;
+  stream_.reset();
+  stage_.context.bell.ring();
+}
+
 asio::awaitable<void> GuardLink::ask_revert(Deadline deadline) {
   bool asked = false;
+  if (said_.over()) co_return;
   if (!said_.gone) {
     asked = co_await stream_->write_line("revert", std::min(deadline, within(kWrite)));
   }
@@ -74,16 +82,22 @@ asio::awaitable<void> GuardLink::look(Deadline deadline) {
                                                   "echo $f; done; :",
                                                   folder),
                                       deadline);
-  if (!seen.ok()) co_return;
-  if (seen.out.find("fired") != std::string::npos) said_.fired = true;
-  if (seen.out.find("undone") != std::string::npos) said_.reverted = true;
-  if (seen.out.find("spent") != std::string::npos) said_.spent = true;
+  if (!seen.ok() || closed_) co_return;
+  const auto is_there = [&seen](const char* f) { return seen.out.find(f) != std::string::npos; };
+  if (is_there("fired")) said_.fired = true;
+  if (is_there("spent")) said_.spent = true;
+  if (!is_there("undone") || said_.reverted) co_return;
+  // Its last words were lost with the stream.
+  said_.reverted = true;
+  journal(said_.fired ? "reverted" : "disarmed", {{"why", "seen in its folder"}}, {});
 }
 
 asio::awaitable<void> GuardLink::listen(std::shared_ptr<GuardLink> self) {
-  for (;;) {
-    // A guard is silent while nothing happens; its end or the session's ends this loop.
+  while (!self->closed_) {
+    // A guard is silent while nothing happens; its end, the session's or ours ends this loop.
     const auto line = co_await self->stream_->read_line(within(std::chrono::hours{24}));
+    if (self->closed_) co_return;
+    if (!line && !self->stream_->ended()) continue;  // nothing was said for a day
     if (!line) break;
     self->heard(*line);
     self->stage_.context.bell.ring();
@@ -101,6 +115,7 @@ asio::awaitable<void> GuardLink::renew(std::shared_ptr<GuardLink> self) {
     const bool over = co_await until(self->stage_.context.bell, ended, next);
     if (over) co_return;
     (void)co_await self->stream_->write_line("renew " + to_seconds(lease), within(kWrite));
+    if (self->closed_) co_return;
     if (!self->lease_lost_ && BootClock::now() - self->renewed_ > lease) {
       self->lease_lost_ = true;
       self->journal("lease_lost", {}, {});
@@ -126,6 +141,16 @@ void GuardLink::heard(const std::string& line) {
     stage_.note("guard of " + fault_.instance + ": " + line, fault_.actor().node);
     return;
   }
+  try {
+    take(said);
+  } catch (const journal::Json::exception& error) {
+    // A line that is not as the protocol says must not cost us the lines after it.
+    stage_.note("guard of " + fault_.instance + ": " + error.what() + ": " + line,
+                fault_.actor().node);
+  }
+}
+
+void GuardLink::take(const journal::Json& said) {
   const std::string what = said.value("guard", "");
   if (what == "armed") {
     said_.armed = true;

@@ -56,11 +56,18 @@ class GuardLink : public std::enable_shared_from_this<GuardLink> {
   asio::awaitable<void> look(Deadline deadline);
 
   const GuardSaid& said() const { return said_; }
+  // It may own the fault: it was started and did not end before it said so.
+  bool may_own() const { return stream_ && (said_.armed || !said_.gone); }
+
+  // The run goes on without it: nothing is journaled any more. The guard sees its channel end,
+  // which is silence to it.
+  void close();
 
  private:
   static asio::awaitable<void> listen(std::shared_ptr<GuardLink> self);
   static asio::awaitable<void> renew(std::shared_ptr<GuardLink> self);
   void heard(const std::string& line);
+  void take(const journal::Json& said);
   void journal(const std::string& state, journal::Json more, const journal::Json& said) const;
 
   Stage& stage_;
@@ -69,6 +76,7 @@ class GuardLink : public std::enable_shared_from_this<GuardLink> {
   GuardSaid said_;
   BootClock::time_point renewed_{};
   bool lease_lost_ = false;
+  bool closed_ = false;
 };
 
 // The fixed part of a `fault` event's data.

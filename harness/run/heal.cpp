@@ -69,9 +69,7 @@ class Healer {
     bool free = options_.force;
     if (!free) free = co_await lock_is_free(name);
     if (!free) co_return;
-    const Outcome runs = co_await nodes_.at(name)->ask(
-        "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :",
-        within(kAsk));
+    const Outcome runs = co_await nodes_.at(name)->ask(kListRuns, within(kAsk));
     std::istringstream names(runs.out);
     for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
     // A dead lock of a run that has no folder here.
@@ -85,6 +83,10 @@ class Healer {
     for (;;) {
       const Outcome held = co_await script(name, "lock.sh", "show", kAsk);
       if (held.ok()) co_return true;
+      if (held.end != Outcome::End::kExited) {
+        result.unreachable.push_back(name + ": " + reason(held));
+        co_return false;
+      }
       std::string run, owner, left;
       std::istringstream(held.out) >> run >> owner >> left;
       if (BootClock::now() >= give_up) {

@@ -1,17 +1,20 @@
 #include "run/ledger.hpp"
 
-#include "base/error.hpp"
+#include <exception>
 
 namespace unplug::run {
 
 Ledger::Ledger(const std::filesystem::path& file, OnTrouble on_trouble)
-    : writer_(file), on_trouble_(std::move(on_trouble)) {}
+    : Ledger(std::make_unique<journal::Writer>(file), std::move(on_trouble)) {}
+
+Ledger::Ledger(std::unique_ptr<journal::Sink> to, OnTrouble on_trouble)
+    : to_(std::move(to)), on_trouble_(std::move(on_trouble)) {}
 
 const journal::Event& Ledger::append(journal::Draft draft) {
   if (broken_) return dropped_;
   try {
-    return writer_.append(std::move(draft));
-  } catch (const Error& error) {
+    return to_->append(std::move(draft));
+  } catch (const std::exception& error) {
     trouble(error.what());
     return dropped_;
   }
@@ -20,8 +23,8 @@ const journal::Event& Ledger::append(journal::Draft draft) {
 void Ledger::sync() {
   if (broken_) return;
   try {
-    writer_.sync();
-  } catch (const Error& error) {
+    to_->sync();
+  } catch (const std::exception& error) {
     trouble(error.what());
   }
 }

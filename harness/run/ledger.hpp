@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "journal/writer.hpp"
 
@@ -15,13 +16,14 @@ class Ledger : public journal::Sink {
   using OnTrouble = std::function<void(const std::string& why)>;
 
   Ledger(const std::filesystem::path& file, OnTrouble on_trouble);
+  Ledger(std::unique_ptr<journal::Sink> to, OnTrouble on_trouble);
   const journal::Event& append(journal::Draft draft) override;
   void sync() override;
 
  private:
   void trouble(const std::string& why);
 
-  journal::Writer writer_;
+  std::unique_ptr<journal::Sink> to_;
   OnTrouble on_trouble_;
   journal::Event dropped_;
   bool broken_ = false;

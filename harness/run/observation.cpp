@@ -121,10 +121,14 @@ Observation::Observation(Stage& stage, EventListener on_event)
   if (stage.bundle().target.items) item_name_.emplace(stage.bundle().target.items->match);
 }
 
+Observation::~Observation() {
+  for (const auto& spool : spools_) spool->close();
+}
+
 asio::awaitable<std::string> Observation::start() {
   for (const std::string& node : stage_.plan().nodes) {
     spools_.push_back(std::make_shared<Spool>(
-        stage_, node, [this](const std::string& n, const Json& l) { line(n, l); }));
+        stage_, node, [this](const std::string& n, const Json& l) { heard(n, l); }));
   }
   for (const auto& spool : spools_) {
     const std::string problem = co_await spool->start(within(kStart));
@@ -143,7 +147,16 @@ asio::awaitable<void> Observation::stop() {
   spools_.clear();
 }
 
-void Observation::line(const std::string& node, const Json& line) {
+void Observation::heard(const std::string& node, const Json& line) {
+  try {
+    take(node, line);
+  } catch (const Json::exception& error) {
+    // A line that is not as the protocol says must not cost us the lines after it.
+    stage_.note(fmt::format("the observer said: {}: {:.200}", error.what(), line.dump()), node);
+  }
+}
+
+void Observation::take(const std::string& node, const Json& line) {
   const std::string kind = line.value("k", "");
   if (kind == "line") {
     log_line(node, line);

@@ -32,6 +32,9 @@ class Observation {
   using EventListener = std::function<void(const SeenEvent&)>;
 
   Observation(Stage& stage, EventListener on_event);
+  ~Observation();
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
 
   asio::awaitable<std::string> start();
   asio::awaitable<void> stop();
@@ -51,7 +54,8 @@ class Observation {
   ItemFiles read_items(const journal::Json& files) const;  // [[path, size], ...]
 
  private:
-  void line(const std::string& node, const journal::Json& line);
+  void heard(const std::string& node, const journal::Json& line);
+  void take(const std::string& node, const journal::Json& line);
   void log_line(const std::string& node, const journal::Json& line);
   void files(const std::string& node, const journal::Json& line);
   void process(const std::string& node, const journal::Json& line);

@@ -160,8 +160,9 @@ std::string lock_line(const Context& context, const std::string& verb) {
 }
 
 asio::awaitable<Outcome> lock_verb(Context& context, std::string name, std::string verb) {
-  co_return co_await context.node(name).exec(
-      node::Command(lock_line(context, verb), node_script("lock.sh")), within(kScript));
+  const std::string script = node_script("lock.sh");
+  co_return co_await context.node(name).exec(node::Command(lock_line(context, verb), script),
+                                             within(kScript));
 }
 
 asio::awaitable<void> take_lock(Context& context, std::string name, Problems& problems) {
@@ -181,8 +182,28 @@ asio::awaitable<void> release_lock(Context& context, std::string name) {
   (void)co_await lock_verb(context, name, "release");
 }
 
-asio::awaitable<void> renew_lock(Context& context, std::string name) {
-  (void)co_await lock_verb(context, name, "renew");
+// After a renewal that failed: is the lock ours no more, or could it only not be written?
+asio::awaitable<bool> is_lost(Context& context, std::string name) {
+  const Outcome held = co_await lock_verb(context, name, "show");
+  std::istringstream text(held.out);
+  std::string run;
+  text >> run;
+  const bool known = held.end == Outcome::End::kExited;
+  co_return known&& run != context.run;
+}
+
+// Each node by itself: one that does not answer must not cost us the others' locks.
+asio::awaitable<void> renew_lock(Context& context, std::string name, const bool& done) {
+  const auto is_done = [&done] { return done; };
+  for (;;) {
+    const bool over = co_await until(context.bell, is_done, within(lock_lease(context) / 3));
+    if (over) co_return;
+    const Outcome renewed = co_await lock_verb(context, name, "renew");
+    bool lost = renewed.end == Outcome::End::kExited && !renewed.ok();
+    if (lost) lost = co_await is_lost(context, name);
+    // This machine slept past the lease, or somebody forced a heal: the node is another's now.
+    if (lost) context.fail(name + ": its lock is not ours any more");
+  }
 }
 
 // A node's lines of heal.sh, as JSON objects.
@@ -198,8 +219,7 @@ std::vector<Json> json_lines(const std::string& text) {
 
 asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& problems) {
   node::Node& node = stage.context.node(name);
-  const Outcome runs = co_await node.ask(
-      "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :", within(kAsk));
+  const Outcome runs = co_await node.ask(kListRuns, within(kAsk));
   std::istringstream names(runs.out);
   for (std::string run; std::getline(names, run);) {
     stage.note("an earlier run was left here: " + run, name);
@@ -222,8 +242,10 @@ asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& probl
   }
 }
 
+// The task must be a named callable of the caller: GCC 12 destroys a lambda with captures inside
+// a co_await expression twice.
 template <class Task>
-asio::awaitable<Problems> on_every_node(Context& context, Task task) {
+asio::awaitable<Problems> on_every_node(Context& context, const Task& task) {
   Problems problems;
   std::vector<asio::awaitable<void>> tasks;
   for (const std::string& name : context.plan.nodes) tasks.push_back(task(name, problems));
@@ -235,15 +257,17 @@ asio::awaitable<Problems> on_every_node(Context& context, Task task) {
 }  // namespace
 
 asio::awaitable<Problems> reach(Context& context) {
-  co_return co_await on_every_node(context, [&](const std::string& name, Problems& problems) {
+  const auto task = [&context](const std::string& name, Problems& problems) {
     return reach_one(context, name, problems);
-  });
+  };
+  co_return co_await on_every_node(context, task);
 }
 
 asio::awaitable<Problems> check_markers(Context& context) {
-  co_return co_await on_every_node(context, [&](const std::string& name, Problems& problems) {
+  const auto task = [&context](const std::string& name, Problems& problems) {
     return check_marker(context, name, problems);
-  });
+  };
+  co_return co_await on_every_node(context, task);
 }
 
 asio::awaitable<Problems> probe(Context& context) { return probe_all(context, nullptr); }
@@ -277,11 +301,12 @@ asio::awaitable<std::vector<std::string>> read_versions(Stage& stage) {
 }
 
 asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
+  const auto task = [&context](const std::string& name, Problems& problems) {
+    return take_lock(context, name, problems);
+  };
   const Deadline give_up = within(wait);
   for (;;) {
-    Problems problems = co_await on_every_node(
-        context,
-        [&](const std::string& name, Problems& found) { return take_lock(context, name, found); });
+    Problems problems = co_await on_every_node(context, task);
     if (problems.empty()) co_return problems;
     co_await release_locks(context);
     if (BootClock::now() >= give_up || context.stop != Stop::kNo) co_return problems;
@@ -291,14 +316,11 @@ asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
 }
 
 asio::awaitable<void> renew_locks(Context& context, const bool& done) {
-  while (!done) {
-    const auto is_done = [&done] { return done; };
-    const bool over = co_await until(context.bell, is_done, within(lock_lease(context) / 3));
-    if (over) break;
-    std::vector<asio::awaitable<void>> tasks;
-    for (const std::string& name : context.plan.nodes) tasks.push_back(renew_lock(context, name));
-    co_await all(context.executor, std::move(tasks));
+  std::vector<asio::awaitable<void>> tasks;
+  for (const std::string& name : context.plan.nodes) {
+    tasks.push_back(renew_lock(context, name, done));
   }
+  co_await all(context.executor, std::move(tasks));
 }
 
 asio::awaitable<void> release_locks(Context& context) {
@@ -308,9 +330,10 @@ asio::awaitable<void> release_locks(Context& context) {
 }
 
 asio::awaitable<Problems> clear_leftovers(Stage& stage) {
-  co_return co_await on_every_node(stage.context, [&](const std::string& name, Problems& problems) {
+  const auto task = [&stage](const std::string& name, Problems& problems) {
     return clear_node(stage, name, problems);
-  });
+  };
+  co_return co_await on_every_node(stage.context, task);
 }
 
 }  // namespace unplug::run

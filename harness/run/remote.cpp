@@ -113,11 +113,13 @@ asio::awaitable<void> all(asio::any_io_executor executor,
 asio::awaitable<std::string> target_verb(Stage& stage, std::string verb,
                                          std::vector<std::string> args) {
   std::string problem;
+  // What takes things back goes on past failures, everything else does not.
+  const bool takes_back = verb == "stop" || verb == "remove";
   for (auto& group : target_calls(stage.bundle(), stage.plan(), verb, args)) {
     std::vector<asio::awaitable<void>> tasks;
     for (Call& what : group) tasks.push_back(seat_verb(stage, std::move(what), problem));
     co_await all(stage.context.executor, std::move(tasks));
-    if (!problem.empty()) break;
+    if (!problem.empty() && !takes_back) break;
   }
   co_return problem;
 }

@@ -7,6 +7,10 @@
 
 namespace unplug::run {
 
+// The runs that have a folder on a node, one a line.
+constexpr const char* kListRuns =
+    "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :";
+
 // The call's line in the stage's folder on its node.
 std::string in_folder(const Stage& stage, const std::string& line);
 
@@ -14,7 +18,8 @@ std::string in_folder(const Stage& stage, const std::string& line);
 asio::awaitable<node::Outcome> call(Stage& stage, Call what, Deadline deadline);
 
 // A target verb on all its seats, in the order of places; `action` events around each. Stops at
-// the first group in which one failed. Empty = all well; else what failed, for people.
+// the first group in which one failed, unless it takes things back (stop, remove). Empty = all
+// well; else what failed, for people.
 asio::awaitable<std::string> target_verb(Stage& stage, std::string verb,
                                          std::vector<std::string> args = {});
 

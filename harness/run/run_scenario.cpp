@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "base/sha256.hpp"
 #include "node/local.hpp"
@@ -204,11 +206,12 @@ class Run {
 
   asio::awaitable<void> work(Ending& ending, bool& done) {
     try {
-      ending.problems = co_await clear_leftovers(stage_);
+      const bool wanted = context_.stop == Stop::kNo;
+      if (wanted) ending.problems = co_await clear_leftovers(stage_);
       if (!ending.problems.empty()) {
         ending.reason = "preflight";
         ending.why = ending.problems.front();
-      } else {
+      } else if (wanted) {
         ending = co_await both();
       }
     } catch (const std::exception& error) {
@@ -278,6 +281,7 @@ RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const 
     if (error) std::rethrow_exception(error);
   });
   io.run();
+  outcome.interrupted = context.stop == Stop::kInterrupted;
   if (context.stop == Stop::kInternal) {
     throw Error(Exit::kInternal, outcome.folder.string(), context.why_stopped,
                 "what was broken has been undone, or its guard undoes it within its lease; look "
@@ -295,8 +299,9 @@ Problems probe_lab(const scenario::Bundle& bundle, const Plan& plan, Progress& p
   const auto look = [](Context& lab, Problems& found) -> asio::awaitable<void> {
     found = co_await reach(lab);
     if (found.empty()) {
-      for (auto& problem : co_await check_markers(lab)) found.push_back(std::move(problem));
-      for (auto& problem : co_await probe(lab)) found.push_back(std::move(problem));
+      found = co_await check_markers(lab);
+      Problems unable = co_await probe(lab);
+      std::ranges::move(unable, std::back_inserter(found));
     }
     for (const auto& [name, node] : lab.nodes) node->close();
   };

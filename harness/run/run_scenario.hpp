@@ -25,6 +25,7 @@ struct RunOptions {
 struct RunOutcome {
   std::filesystem::path folder;
   std::vector<std::string> refused;  // preflight problems: nothing was touched
+  bool interrupted = false;          // by a signal: nobody wants the next scenario either
 };
 
 // Blocks until the run is over and healed, or stranded. SIGINT and SIGTERM heal first.

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "run/context.hpp"
+#include "run/remote.hpp"
 
 namespace unplug::run {
 
@@ -21,7 +22,10 @@ class Spool : public std::enable_shared_from_this<Spool> {
   using Listener = std::function<void(const std::string& node, const journal::Json& line)>;
 
   Spool(Stage& stage, std::string node, Listener on_line)
-      : stage_(stage), node_(std::move(node)), on_line_(std::move(on_line)) {}
+      : context_(stage.context),
+        home_(in_folder(stage, "sh sh/observe.sh ")),
+        node_(std::move(node)),
+        on_line_(std::move(on_line)) {}
 
   // "" or why the observer does not start.
   asio::awaitable<std::string> start(Deadline deadline);
@@ -29,17 +33,22 @@ class Spool : public std::enable_shared_from_this<Spool> {
   // One last look at everything, then its end; "" or why its end was not seen.
   asio::awaitable<std::string> stop(Deadline deadline);
 
+  // Nobody is told any more; follow() ends in its own time and touches only the context.
+  void close();
+
   const std::string& node() const { return node_; }
 
  private:
   static asio::awaitable<void> follow(std::shared_ptr<Spool> self);
-  void heard(const std::string& text);
+  asio::awaitable<void> read(node::Stream& stream);
+  void heard(const journal::Json& line);
 
-  Stage& stage_;
+  Context& context_;
+  std::string home_;  // "cd RUN && sh sh/observe.sh "
   std::string node_;
   Listener on_line_;
   std::uint64_t offset_ = 0;
-  bool begun_ = false, ended_ = false, closing_ = false, done_ = false;
+  bool begun_ = false, ended_ = false, closed_ = false;
 };
 
 }  // namespace unplug::run

@@ -150,7 +150,10 @@ asio::awaitable<LoginResult> by_agent(std::shared_ptr<Link> link, Login login, s
 
 asio::awaitable<LoginResult> authenticate(std::shared_ptr<Link> link, Login login,
                                           Deadline deadline) {
-  if (login.identity.empty()) co_return co_await by_agent(link, login, {}, {}, deadline);
+  if (login.identity.empty()) {
+    const std::string any_key, no_file;
+    co_return co_await by_agent(link, login, any_key, no_file, deadline);
+  }
   const KeyFile key = describe_key(read_file(login.identity));
   if (key.type != KeyFile::Type::kNoKey && !key.encrypted) {
     co_return co_await by_file(link, login, key, deadline);
