@@ -86,7 +86,7 @@ TEST(FaultLife, ArmsAllOrNoneAndTakesBackInReverseOrder) {
     EXPECT_EQ(lab.at(std::string("node1 < fire ") + one), -1);
     EXPECT_EQ(lab.last(one, "disarmed").value("by", ""), "guard");
   }
-  EXPECT_TRUE(lab.faults.over());
+  EXPECT_TRUE(lab.faults.over(Moment::kRun));
   EXPECT_FALSE(lab.faults.stranded());
 }
 
@@ -96,7 +96,7 @@ TEST(FaultLife, TellsWhyAGuardDidNotStart) {
   lab.guard("freeze").by_folder = false;  // nobody is there to see it
   const std::string problem = lab.await(lab.faults.arm(Moment::kRun));
   EXPECT_NE(problem.find("another guard lives"), std::string::npos) << problem;
-  EXPECT_TRUE(lab.faults.over());
+  EXPECT_TRUE(lab.faults.over(Moment::kRun));
   EXPECT_FALSE(lab.faults.stranded());
 }
 
@@ -354,15 +354,15 @@ class BrokenJournal : public testing::Test {
 
 TEST_F(BrokenJournal, StartsNoGuardWhenTheUndoIsNotJournaled) {
   sink_->fails_after = 0;
-  EXPECT_NE(lab_.await(faults_->arm_all()), "");
+  EXPECT_NE(lab_.await(faults_->arm(Moment::kRun)), "");
   EXPECT_EQ(lab_.at("node2 guard freeze"), -1);
   EXPECT_EQ(lab_.context.stop, Stop::kInternal);
-  EXPECT_TRUE(faults_->over());
+  EXPECT_TRUE(faults_->over(Moment::kRun));
 }
 
 TEST_F(BrokenJournal, FiresNothingAndTakesBackWhatIsArmed) {
   sink_->fails_after = 1;  // journaled, but not armed
-  EXPECT_NE(lab_.await(faults_->arm_all()), "");
+  EXPECT_NE(lab_.await(faults_->arm(Moment::kRun)), "");
   EXPECT_GE(lab_.at("node2 guard freeze"), 0);
   EXPECT_GE(lab_.at("node2 < revert freeze"), 0);
   EXPECT_EQ(lab_.at("node2 < fire freeze"), -1);
@@ -370,11 +370,11 @@ TEST_F(BrokenJournal, FiresNothingAndTakesBackWhatIsArmed) {
 }
 
 TEST_F(BrokenJournal, RevertsWhatHoldsWhenItBreaks) {
-  ASSERT_EQ(lab_.await(faults_->arm_all()), "");
+  ASSERT_EQ(lab_.await(faults_->arm(Moment::kRun)), "");
   sink_->fails_after = 1;  // fired, and then no more
   faults_->started();
   const bool at_rest = false;
-  lab_.await(faults_->live_all(at_rest));
+  lab_.await(faults_->live(Moment::kRun, at_rest));
   EXPECT_GE(lab_.at("node2 < fire freeze"), 0);
   EXPECT_GE(lab_.at("node2 < revert freeze"), 0);
   EXPECT_FALSE(faults_->stranded());
