@@ -199,7 +199,8 @@ std::string terminal(const check::Judged& judged, const TerminalStyle& style) {
   write_by_hand(page, judged, style);
   page.line();
   if (!style.folder.empty()) {
-    page.row(Tone::kQuiet, "left in", style.folder + "  (#N is line N of its journal.jsonl)");
+    page.row(Tone::kQuiet, "left in", style.folder);
+    page.row(Tone::kQuiet, "", "#N above is line N of its journal.jsonl");
   }
   if (!style.repeat.empty()) page.row(Tone::kQuiet, "again", style.repeat);
   return page.text();

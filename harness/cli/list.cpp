@@ -38,6 +38,12 @@ void list_targets(const Found& found) {
   }
 }
 
+// As one would type it: relative when it lies below, else whole.
+std::string from_here(const fs::path& file) {
+  const std::string near = fs::proximate(file).string();
+  return near.starts_with("..") ? file.string() : near;
+}
+
 void list_scenarios(const scenario::Library& library) {
   print_head("scenarios");
   std::vector<fs::path> files;
@@ -49,7 +55,7 @@ void list_scenarios(const scenario::Library& library) {
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     const auto loaded = scenario::load(file, std::nullopt, library);
-    fmt::print("  {}\n      {}\n", fs::proximate(file).string(),
+    fmt::print("  {}\n      {}\n", from_here(file),
                loaded.bundle ? loaded.bundle->scenario.asks : "cannot be read: unplug validate it");
   }
 }

@@ -256,7 +256,7 @@ class Exercise {
     (void)co_await stage_.context.node(node).exec(node::Command("sh -s -- undo " + run, script),
                                                   within(kRemove));
     const node::Outcome removed = co_await stage_.context.node(node).exec(
-        node::Command("sh -s -- remove " + run, script), within(kRemove));
+        node::Command("sh -s -- remove " + run + " keep_lock", script), within(kRemove));
     if (!removed.ok()) {
       stage_.note("the run's folder could not be removed: " + reason(removed), node);
     }

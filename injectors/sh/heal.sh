@@ -18,7 +18,7 @@ main() {
   case $verb in
   look) look ;;
   undo) undo "${1-}" ;;
-  remove) remove "${1-}" ;;
+  remove) remove "${1-}" "${2-}" ;;
   *)
     echo "usage: sh -s -- look | undo [RUN] | remove RUN" >&2
     exit 3
@@ -339,7 +339,8 @@ remove() {
     mv "$home/$1" "$home/.gone.$1.$$" || exit 1
   fi
   rm -rf "$home"/.gone.* || exit 1
-  if read -r l_run _ 2>/dev/null <"$home/lock/owner" && [ "$l_run" = "$1" ]; then
+  # A run that clears up after itself still holds its lock, and renews it.
+  if [ "${2-}" != keep_lock ] && read -r l_run _ 2>/dev/null <"$home/lock/owner" && [ "$l_run" = "$1" ]; then
     mv "$home/lock" "$home/.gone.lock.$$" && rm -rf "$home/.gone.lock.$$"
   fi
   rmdir "$home" 2>/dev/null
