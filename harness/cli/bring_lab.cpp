@@ -40,7 +40,13 @@ std::optional<fs::path> lab_file(const LabOptions& options) {
 }
 
 std::vector<std::string> writable_folders(const fs::path& out) {
-  return {fs::absolute(out).lexically_normal().string(), (cache_home() / "unplug").string()};
+  std::vector<std::string> folders = {fs::absolute(out).lexically_normal().string()};
+  // Whoever has no home has no kept baselines, and a lab all the same.
+  const fs::path cache = cache_home() / "unplug";
+  std::error_code cannot;
+  fs::create_directories(cache, cannot);
+  if (!cannot) folders.push_back(cache.string());
+  return folders;
 }
 
 int again_inside_lab(const std::vector<std::string>& argv, int nodes, const fs::path& out) {
