@@ -10,7 +10,7 @@
 namespace unplug::check {
 namespace {
 
-// SEMANTICS of a hang: of one core, over the time it was watched.
+// docs/semantics.md, Hang: of one core, over the time it was watched.
 constexpr double kBusy = 0.20, kIdle = 0.05;
 
 std::string hang_class(const Process& process, Span from) {

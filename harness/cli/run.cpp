@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Worst first (SEMANTICS, Findings and verdicts).
+// Worst first (docs/semantics.md, Findings and verdicts).
 constexpr std::array kWorstFirst = {Exit::kUnhealed, Exit::kInternal,     Exit::kInterrupted,
                                     Exit::kFail,     Exit::kInconclusive, Exit::kPass};
 

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 using journal::Json;
 
 constexpr std::chrono::hours kKept{24 * 7};
-// SEMANTICS, Baseline: a failed one is repeated once; healthy targets crash at exit now and then.
+// docs/semantics.md, Baseline: a failed one is repeated once; healthy targets crash at exit now and
+// then.
 constexpr int kTries = 2;
 
 fs::path cache() {

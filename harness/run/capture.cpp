@@ -20,7 +20,7 @@ using node::Outcome;
 constexpr std::chrono::seconds kList{10};
 constexpr std::chrono::seconds kHash{60};
 constexpr std::chrono::seconds kFetch{30};
-constexpr int kReads = 5;  // SEMANTICS, Conservation: until two reads agree, at most 5
+constexpr int kReads = 5;  // docs/semantics.md, Conservation: until two reads agree, at most 5
 
 // "share=/scratch/farm work=/scratch/work" of the seats on a node.
 std::string folders_on(const Stage& stage, const std::string& node) {

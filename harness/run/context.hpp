@@ -21,7 +21,8 @@ enum class Stop { kNo, kInterrupted, kInternal };
 
 // What the engine waits for by itself. Tests shorten it; nothing else does.
 struct Times {
-  // SEMANTICS, In effect: a lasting fault's proof, and any undo's, must hold twice, this far apart.
+  // docs/semantics.md, In effect: a lasting fault's proof, and any undo's, must hold twice, this
+  // far apart.
   Duration twice_apart = std::chrono::seconds{1};
   Duration effect_within = std::chrono::seconds{5};  // a fault that shows none by then has none
   Duration retry = std::chrono::milliseconds{100};

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// SEMANTICS, Recover: the default of settle is outage x 2 + 10 s.
+// docs/semantics.md, Recover: the default of settle is outage x 2 + 10 s.
 constexpr seconds kSettle{10};
 constexpr seconds kRemove{30};
 constexpr seconds kBreakWithin{20};

@@ -1,7 +1,8 @@
 // The journal of a run as the run sees it: trouble with the disk stops the run, never its healing.
 //
 // The first failed append or sync calls `on_trouble` once; from then on events are dropped, and
-// what has to be undone is undone (SEMANTICS: internal trouble heals, exits 70, no verdict).
+// what has to be undone is undone (docs/semantics.md: internal trouble heals, exits 70, no
+// verdict).
 #pragma once
 
 #include <functional>
