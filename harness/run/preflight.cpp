@@ -19,7 +19,6 @@ using journal::Json;
 using node::Outcome;
 using Problems = std::vector<std::string>;
 
-constexpr std::chrono::seconds kConnect{15};
 constexpr std::chrono::seconds kAsk{5};
 constexpr std::chrono::seconds kScript{20};
 constexpr int kClockTrips = 5;
@@ -152,10 +151,10 @@ std::string owner() {
 Duration lock_lease(const Context& context) { return context.bundle.lab.limits.fault_lease; }
 
 std::string lock_line(const Context& context, const std::string& verb) {
-  const auto seconds = std::max<std::int64_t>(
+  const auto lease = std::max<std::int64_t>(
       1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
   std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(context.run));
-  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), seconds);
+  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), lease);
   return line;
 }
 

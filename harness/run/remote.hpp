@@ -7,6 +7,9 @@
 
 namespace unplug::run {
 
+// A node that does not answer in this time cannot be reached.
+constexpr std::chrono::seconds kConnect{15};
+
 // The runs that have a folder on a node, one a line.
 constexpr const char* kListRuns =
     "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :";
