@@ -147,6 +147,21 @@ scenario::Link link_of(const Draft& draft, const Param& param) {
   return link;
 }
 
+std::string scratch_of(const Draft& draft, const std::string& node) {
+  const scenario::LabNode* lab_node = draft.bundle.lab.node(node);
+  return lab_node == nullptr ? "" : lab_node->scratch;
+}
+
+std::string path_on(const Draft& draft, const std::string& path, const std::string& node) {
+  const std::string scratch = scratch_of(draft, node);
+  if (draft.bundle.lab.node(node) == nullptr) return path;  // the controller has none
+  if (scratch.empty() && path.find("$SCRATCH") != std::string::npos) {
+    draft.refuse(fmt::format("\"{}\" is nowhere on {}", path, node),
+                 "name its bounded volume as \"scratch\" in the lab file");
+  }
+  return resolved(path, scratch, "");
+}
+
 void add_process_vars(Vars& vars, const Draft& draft, const Param& param, const Victim& victim) {
   const std::string name = "UNPLUG_" + upper(param.name);
   const scenario::Part& part = *draft.bundle.target.part(victim.part);
@@ -164,6 +179,20 @@ void add_link_vars(Vars& vars, const Param& param, const scenario::Link& link, b
   vars.emplace_back(name + "_INTERFACE", own.interface);
   vars.emplace_back(name + "_ADDRESS", own.address);
   vars.emplace_back(name + "_PEER", peer.address);
+}
+
+// The file as the node has it, and the list of its hashes, which is uploaded with the target.
+void add_model_vars(Vars& vars, const Draft& draft, const Param& param, const std::string& node) {
+  const auto& models = draft.bundle.target.models;
+  const std::string& wanted = draft.given(param.name)->text;
+  const auto found = std::ranges::find(models, wanted, &scenario::Model::name);
+  if (found == models.end()) {
+    draft.refuse(fmt::format("the target has no model \"{}\"", wanted), "see its \"models\"");
+  }
+  const std::string name = "UNPLUG_" + upper(param.name);
+  vars.emplace_back(name, path_on(draft, found->path, node));
+  vars.emplace_back(name + "_MANIFEST",
+                    fmt::format("targets/{}/{}", draft.bundle.target.name, found->manifest));
 }
 
 // SAFETY: an injector that needs no root gets none: with sudo its whole guard would run as root.
@@ -195,13 +224,17 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
       add_process_vars(planned.vars, draft, param, *choice.victim);
     } else if (param.type == "link") {
       add_link_vars(planned.vars, param, link_of(draft, param), role.at.ends_with(".far"));
+    } else if (param.type == "model") {
+      add_model_vars(planned.vars, draft, param, planned.node);
     } else if (param.type != "node") {
       const ParamValue* value = draft.given(param.name);
-      planned.vars.emplace_back(
-          "UNPLUG_" + upper(param.name),
-          for_script(param, value ? value->text : param.fallback.value_or("")));
+      std::string text = value ? value->text : param.fallback.value_or("");
+      if (param.type == "path") text = path_on(draft, text, planned.node);
+      planned.vars.emplace_back("UNPLUG_" + upper(param.name), for_script(param, text));
     }
   }
+  const std::string scratch = scratch_of(draft, planned.node);
+  if (!scratch.empty()) planned.vars.emplace_back("UNPLUG_SCRATCH", scratch);
   planned.vars.emplace_back("UNPLUG_ROOT_BY", root_by(draft, planned.node));
   return planned;
 }

@@ -9,9 +9,9 @@
 namespace unplug::scenario {
 namespace {
 
-const std::vector<std::string> kTypes = {"text",    "integer", "duration", "bytes",
-                                         "boolean", "signal",  "path",     "process",
-                                         "node",    "link",    "interface"};
+const std::vector<std::string> kTypes = {"text",    "integer", "duration",  "bytes",
+                                         "boolean", "signal",  "path",      "process",
+                                         "node",    "link",    "interface", "model"};
 
 // A parameter stands in a fault beside the fault's own keys, and in the script's environment
 // beside unplug's own variables.
