@@ -41,6 +41,7 @@ struct Choice {
   std::string param;
   std::optional<Victim> victim;
   std::string node;
+  std::string seat;  // "worker-2", where a seat names the node
 };
 
 std::vector<Seat> seats_of_place(const Plan& plan, const std::string& place) {
@@ -78,9 +79,16 @@ std::vector<Choice> process_choices(const Draft& draft, const Param& param) {
   if (part == nullptr) draft.refuse("no part is called \"" + selector.word + "\"", "");
   std::vector<Choice> choices;
   for (const Seat& seat : picked(draft, selector, part->place)) {
-    choices.push_back({param.name, Victim{part->name, seat}, draft.plan.node_of(seat)});
+    choices.push_back({param.name, Victim{part->name, seat}, draft.plan.node_of(seat), seat.id()});
   }
   return choices;
+}
+
+// The seat that names a node: "server-1" of "server 1", none of "node 1".
+std::string seat_named(const Draft& draft, const std::string& text) {
+  const Selector selector = selector_of(draft, text);
+  if (selector.word == "node" || selector.pick != Selector::Pick::kOne) return "";
+  return Seat{selector.word, selector.number}.id();
 }
 
 // "node 2" is the lab's second node; "worker 2" the node where that worker sits.
@@ -100,11 +108,12 @@ std::vector<Choice> node_choices(const Draft& draft, const Param& param) {
   if (value == nullptr) draft.refuse("it needs \"" + param.name + "\"", "name a node: \"node 1\"");
   const Selector selector = selector_of(draft, value->text);
   if (selector.pick == Selector::Pick::kOne) {
-    return {{param.name, std::nullopt, node_named(draft, value->text)}};
+    const std::string& text = value->text;
+    return {{param.name, std::nullopt, node_named(draft, text), seat_named(draft, text)}};
   }
   std::vector<Choice> choices;
   for (const Seat& seat : picked(draft, selector, selector.word)) {
-    choices.push_back({param.name, std::nullopt, draft.plan.node_of(seat)});
+    choices.push_back({param.name, std::nullopt, draft.plan.node_of(seat), seat.id()});
   }
   return choices;
 }
@@ -226,7 +235,13 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
       add_link_vars(planned.vars, param, link_of(draft, param), role.at.ends_with(".far"));
     } else if (param.type == "model") {
       add_model_vars(planned.vars, draft, param, planned.node);
-    } else if (param.type != "node") {
+    } else if (param.type == "node") {
+      const ParamValue* value = draft.given(param.name);
+      const std::string seat = param.name == choice.param ? choice.seat
+                               : value == nullptr         ? ""
+                                                          : seat_named(draft, value->text);
+      if (!seat.empty()) planned.vars.emplace_back("UNPLUG_" + upper(param.name) + "_SEAT", seat);
+    } else {
       const ParamValue* value = draft.given(param.name);
       std::string text = value ? value->text : param.fallback.value_or("");
       if (param.type == "path") text = path_on(draft, text, planned.node);
