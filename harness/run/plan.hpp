@@ -81,6 +81,7 @@ struct FaultPlan {
   Call arm_call() const;  // of the acting role
   Call guard_call() const;
   const RolePlan& actor() const;  // the role that fires; each instance has exactly one
+  bool cuts_off() const;          // nobody reaches its node while it lasts
 };
 
 struct Plan {

@@ -213,6 +213,20 @@ std::string root_by(const Draft& draft, const std::string& node) {
   return needs != draft.injector.platforms.end() && needs->second.root ? "sudo" : "none";
 }
 
+// Which node it is to the others: its seat, where one names it, and the way SSH takes to it.
+void add_node_vars(Vars& vars, const Draft& draft, const Param& param, const Choice& choice) {
+  const ParamValue* value = draft.given(param.name);
+  if (value == nullptr) return;
+  const bool chosen = param.name == choice.param;
+  const std::string name = "UNPLUG_" + upper(param.name);
+  const std::string seat = chosen ? choice.seat : seat_named(draft, value->text);
+  const scenario::LabNode* node =
+      draft.bundle.lab.node(chosen ? choice.node : node_named(draft, value->text));
+  if (!seat.empty()) vars.emplace_back(name + "_SEAT", seat);
+  vars.emplace_back(name + "_ADDRESS", node->address);
+  vars.emplace_back(name + "_PORT", std::to_string(node->port));
+}
+
 std::string node_of_role(const Draft& draft, const Role& role, const Choice& choice) {
   if (role.at == "controller") return "controller";
   const std::string param_name = role.at.substr(0, role.at.find('.'));
@@ -236,11 +250,7 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
     } else if (param.type == "model") {
       add_model_vars(planned.vars, draft, param, planned.node);
     } else if (param.type == "node") {
-      const ParamValue* value = draft.given(param.name);
-      const std::string seat = param.name == choice.param ? choice.seat
-                               : value == nullptr         ? ""
-                                                          : seat_named(draft, value->text);
-      if (!seat.empty()) planned.vars.emplace_back("UNPLUG_" + upper(param.name) + "_SEAT", seat);
+      add_node_vars(planned.vars, draft, param, choice);
     } else {
       const ParamValue* value = draft.given(param.name);
       std::string text = value ? value->text : param.fallback.value_or("");
@@ -248,6 +258,8 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
       planned.vars.emplace_back("UNPLUG_" + upper(param.name), for_script(param, text));
     }
   }
+  // What ends by itself must know when: the guard cannot tell it in time.
+  if (draft.fault.hold) planned.vars.emplace_back("UNPLUG_HOLD", to_seconds(*draft.fault.hold));
   const std::string scratch = scratch_of(draft, planned.node);
   if (!scratch.empty()) planned.vars.emplace_back("UNPLUG_SCRATCH", scratch);
   planned.vars.emplace_back("UNPLUG_ROOT_BY", root_by(draft, planned.node));
@@ -339,9 +351,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
 void set_leases(std::vector<FaultPlan>& faults, const scenario::LabLimits& limits) {
   std::set<std::string> cut_off;
   for (const FaultPlan& fault : faults) {
-    if (fault.cuts == scenario::Cuts::kControl || fault.cuts == scenario::Cuts::kNode) {
-      cut_off.insert(fault.actor().node);
-    }
+    if (fault.cuts_off()) cut_off.insert(fault.actor().node);
   }
   for (FaultPlan& fault : faults) {
     fault.lease = limits.fault_lease;
@@ -410,6 +420,10 @@ Call FaultPlan::guard_call() const {
   guard.vars.emplace_back("UNPLUG_HARD", to_seconds(hard));
   guard.vars.insert(guard.vars.end(), trigger_vars.begin(), trigger_vars.end());
   return guard;
+}
+
+bool FaultPlan::cuts_off() const {
+  return cuts == scenario::Cuts::kControl || cuts == scenario::Cuts::kNode;
 }
 
 const RolePlan& FaultPlan::actor() const {
