@@ -33,8 +33,8 @@ void FaultLife::journal(const std::string& state, journal::Json more) {
 
 void FaultLife::journal_planned() {
   journal::Json victim = nullptr;
-  if (fault_.victim) {
-    victim = {{"part", fault_.victim->part}, {"seat", fault_.victim->seat.id()}};
+  if (!fault_.seat.empty()) {
+    victim = {{"part", fault_.victim ? fault_.victim->part : ""}, {"seat", fault_.seat}};
   }
   const auto drawn = fault_.drawn ? journal::Json(fault_.drawn->count()) : journal::Json();
   const auto held = fault_.lasting ? journal::Json() : journal::Json(fault_.hold.count());

@@ -69,13 +69,18 @@ asio::awaitable<bool> FaultLife::watch_from_outside(BootClock::time_point planne
 }
 
 asio::awaitable<bool> FaultLife::prove_afterwards(BootClock::time_point planned_end) {
-  const Deadline give_up = planned_end + stage_.bundle().lab.limits.margin + kBackWithin;
-  while (!stopped() && BootClock::now() < give_up) {
-    const bool back = co_await stage_.context.node(fault_.actor().node).connected(give_up);
+  const auto margin = stage_.bundle().lab.limits.margin;
+  const Deadline back_by = planned_end + margin + kBackWithin;
+  const Deadline written_by = planned_end + margin + stage_.context.times.effect_within;
+  while (!stopped()) {
+    const bool back = co_await stage_.context.node(fault_.actor().node).connected(back_by);
     if (!back) co_return false;
     if (guard_->said().gone) co_await guard_->look(within(kLook));
     const Says says = co_await sample("verify", Of::kCutOff);
     if (says == Says::kYes) co_return true;
+    // No answer is a session that went just now, and back_by bounds that; a "no" is its record's.
+    const Deadline last = says == Says::kNo ? written_by : back_by;
+    if (BootClock::now() >= last) co_return false;
     co_await pause(stage_.context.bell, kBetweenLooks);
   }
   co_return false;

@@ -61,6 +61,7 @@ struct FaultPlan {
   std::string instance;
   std::string injector;
   std::optional<Victim> victim;
+  std::string seat;   // of the victim, or that names the victim's node; empty for "node 1"
   std::string thing;  // what it holds while it is in effect: "worker@worker-2"
   scenario::Trigger trigger;
   Moment moment = Moment::kRun;

@@ -318,6 +318,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
   if (!alone) planned.instance += "." + (choice.victim ? choice.victim->seat.id() : choice.node);
   planned.injector = draft.injector.name;
   planned.victim = choice.victim;
+  planned.seat = choice.seat;
   planned.trigger = draft.fault.trigger;
   planned.moment = moment_of(draft.fault.trigger);
   planned.trigger_text = trigger_text(draft.fault.trigger);
