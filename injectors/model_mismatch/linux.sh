@@ -58,7 +58,7 @@ check_model() {
   esac
   # shellcheck disable=SC2046 # split on purpose
   set -- $(stat -L -c %s "$model_file") $(stat -f -c '%S %a' "$model_folder")
-  [ "$1" -ge 4096 ] || cannot "$model_file has $1 bytes: that is no model"
+  [ "$1" -ge $((2 * UNPLUG_FLIPS)) ] || cannot "$model_file has $1 bytes, too few to flip $UNPLUG_FLIPS of them"
   [ $(($2 * $3)) -gt $(($1 + 1048576)) ] ||
     cannot "no room for a copy of $model_file: $1 bytes, and $(($2 * $3)) are free"
 }
