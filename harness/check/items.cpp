@@ -70,7 +70,8 @@ bool terminal_state(const scenario::Target& target, const std::string& state) {
 bool done_state(const scenario::Target& target, const std::string& state) {
   if (!terminal_state(target, state)) return false;
   const auto& outputs = target.items->outputs;
-  return outputs.empty() ? state != "failed" : outputs.count(state) > 0;
+  if (outputs.empty()) return state != "failed" && state != target.items->cancelled;
+  return outputs.count(state) > 0;
 }
 
 }  // namespace unplug::check

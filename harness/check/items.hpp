@@ -50,7 +50,7 @@ struct Sighting {
 };
 
 // Terminal states in which the work is done: those that have outputs; where no state has any,
-// all terminal ones but "failed".
+// all terminal ones but "failed" and the one of cancelled items.
 bool done_state(const scenario::Target& target, const std::string& state);
 bool terminal_state(const scenario::Target& target, const std::string& state);
 

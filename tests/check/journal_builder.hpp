@@ -40,7 +40,7 @@ inline scenario::Target farm_target() {
   scenario::Items items;
   items.folder = "share";
   items.states = {{"queued", ""}, {"claimed", ""}, {"done", ""}, {"failed", ""}};
-  items.outputs = {{"done", {"done/$ITEM.mp4"}}};
+  items.outputs = {{"done", {{"done/$ITEM.mp4"}}}};
   items.terminal = {"done", "failed"};
   target.items = items;
   target.observers = {{"log", "log", "worker", "", "", {}},
