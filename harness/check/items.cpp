@@ -28,6 +28,7 @@ std::vector<std::string> ItemSnapshot::states_of(const std::string& item) const 
 ItemSnapshot item_snapshot(const journal::Event& snapshot, Span taken) {
   ItemSnapshot result;
   result.seq = snapshot.seq;
+  result.node = snapshot.node;
   result.when = text_of(snapshot.data, "when");
   result.clean = flag_of(snapshot.data, "clean", false);
   result.taken = taken;

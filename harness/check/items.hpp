@@ -19,6 +19,7 @@ struct ItemEntry {
 
 struct ItemSnapshot {
   std::uint64_t seq = 0;
+  std::string node;
   std::string when;  // before, poll, after
   bool clean = true;
   Span taken;
