@@ -111,18 +111,12 @@ std::vector<Sign> signs_of(const Question& q, const Work& work) {
   return signs;
 }
 
-Span awake(const Question& q, const std::string& seat, Span from, Span to) {
-  const Span whole = elapsed(from, to), still = still_time(q, seat, from, to);
-  return {std::max<std::int64_t>(0, whole.lo - still.hi),
-          std::max<std::int64_t>(0, whole.hi - still.lo)};
-}
-
 std::optional<Answer> zombie_work(const Question& q, const Work& work, const Claim& claim) {
   const Duration most = stop_within(q);
   const Witness lost{claim.gone_seq, "", work.item + " no longer claimed by " + work.seat};
   std::optional<Answer> worst;
   for (const Sign& sign : signs_of(q, work)) {
-    const Span took = awake(q, work.seat, *claim.gone, sign.when);
+    const Span took = awake_time(q, work.seat, Still::kAsleepOrCutOff, *claim.gone, sign.when);
     const Within in = within(took, most);
     if (in == Within::kYes || (worst && worst->says == Says::kFail)) continue;
     const std::string text =

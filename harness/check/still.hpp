@@ -7,8 +7,11 @@
 
 namespace unplug::check {
 
-// How much of [from, to] a fault of ours certainly, and at most, kept the seat still.
-Span still_time(const Question& q, const std::string& seat, Span from, Span to);
+// Asleep: its process frozen, or its node asleep. Cut off: also a link of its node down.
+enum class Still { kAsleep, kAsleepOrCutOff };
+
+// How long from `from` to `to`, without the time in which a fault of ours kept the seat still.
+Span awake_time(const Question& q, const std::string& seat, Still still, Span from, Span to);
 
 // Was the node put to sleep, so that its observer was blind and nothing happened there?
 bool asleep_once(const Question& q, const std::string& node);

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kStop{15};
 }  // namespace
 
 Observation::Observation(Stage& stage, EventListener on_event)
-    : stage_(stage), on_event_(std::move(on_event)) {
+    : stage_(stage), on_event_(std::move(on_event)), exits_(stage.bundle().target) {
   for (const auto& event : stage.bundle().target.events) {
     patterns_.emplace_back(&event, Ere(event.match));
   }
@@ -95,6 +95,16 @@ void Observation::log_line(const std::string& node, const Json& line) {
   const std::size_t at = id.find('@');
   const std::string log = id.substr(0, at);
   const std::string seat = at == std::string::npos ? "" : id.substr(at + 1);
+  for (const SeenExit& seen : exits_.read(log, text)) {
+    append(node, line, "proc",
+           {{"pid", seen.pid},
+            {"start", nullptr},
+            {"boot", nodes_[node].boot},
+            {"edge", "exited"},
+            {"part", seen.part},
+            {"seat", seat},
+            {"exit", seen.exit}});
+  }
   for (const auto& [event, pattern] : patterns_) {
     if (event->log != log) continue;
     const auto groups = pattern.match(text);
@@ -275,6 +285,15 @@ void Observation::handed_in(const Json& files) {
 }
 
 void Observation::at_capture(const Json& files) {
+  if (!files.is_array()) {
+    stage_.journal.append({.kind = "snapshot",
+                           .data = {{"when", "after"},
+                                    {"scope", "items"},
+                                    {"clean", false},
+                                    {"what", Json::object()}},
+                           .node = items_node()});
+    return;
+  }
   const ItemFiles seen = read_items(files);
   stage_.journal.append(
       {.kind = "snapshot",
