@@ -201,7 +201,7 @@ class Exercise {
     if (stage_.bundle().target.recover.empty() || stage_.baseline || faults_.stranded()) co_return;
     phase("recover", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (files.is_array()) observation_.at_capture(files);
+    if (!observation_.items_node().empty()) observation_.at_capture(files);
     std::string problem = co_await faults_.arm(Moment::kRecover);
     faults_.moment(Moment::kRecover);
     std::vector<asio::awaitable<void>> tasks;
@@ -224,7 +224,7 @@ class Exercise {
   asio::awaitable<void> capture() {
     phase("capture", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (files.is_array()) observation_.at_capture(files);
+    if (!observation_.items_node().empty()) observation_.at_capture(files);
     co_await capture_outputs(stage_, observation_);
     co_await snapshot_files(stage_, "after");
     if (!faults_.empty()) co_await read_clocks(stage_);
