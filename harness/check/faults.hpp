@@ -29,8 +29,9 @@ struct FaultState {
 struct FaultProof {
   std::uint64_t seq = 0;
   std::string role, node, says;
-  bool of_effect = true;  // else of the revert
-  Span when;              // asked, answered
+  bool of_effect = true;    // else of the revert
+  Span when;                // asked, answered
+  bool afterwards = false;  // by the record of a node that was cut off: says that it was, not when
 };
 
 struct FaultRole {
@@ -41,7 +42,10 @@ struct FaultRole {
 struct FaultRecord {
   std::string id, instance, injector, trigger;
   Victim victim;
-  std::string node;  // the victim's; else that of the first acting role
+  std::string node;     // the victim's; else that of the first acting role
+  std::string subject;  // the model or package that it changes, or ""
+  scenario::Cuts cuts = scenario::Cuts::kNone;
+  bool before_start = false;
   bool lasting = false;
   std::optional<std::int64_t> hold, drawn;
   std::map<std::string, FaultRole> roles;

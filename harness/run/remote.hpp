@@ -20,6 +20,9 @@ std::string in_folder(const Stage& stage, const std::string& line);
 // One injector call; nothing is journaled.
 asio::awaitable<node::Outcome> call(Stage& stage, Call what, Deadline deadline);
 
+// One call with its `action` events; a user's own line runs in the home folder.
+asio::awaitable<node::Outcome> act(Stage& stage, Call what);
+
 // A target verb on all its seats, in the order of places; `action` events around each. Stops at
 // the first group in which one failed, unless it takes things back (stop, remove). Empty = all
 // well; else what failed, for people.
