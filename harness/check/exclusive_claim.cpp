@@ -42,7 +42,7 @@ Duration stop_within(const Question& q) {
 std::map<std::string, std::string> doubled(const Question& q, const ItemSnapshot& snapshot) {
   std::map<std::string, std::map<std::string, std::string>> names;
   for (const ItemEntry& entry : snapshot.items) {
-    if (entry.owner.empty() || terminal_state(q.target, entry.state)) continue;
+    if (!is_claim(q, entry)) continue;
     names[entry.item][entry.file.empty() ? entry.owner : entry.file] = entry.owner;
   }
   std::map<std::string, std::string> found;
@@ -75,17 +75,16 @@ std::vector<Answer> double_claims(const Question& q) {
 
 // --- former holders ----------------------------------------------------------------------------
 
-// The claim that a stretch of work began with: of its owner's, the nearest in time.
+// The claim that a stretch of work began with: a worker says "claimed" when it has the name, so it
+// is its owner's last one that may have been taken before that. (An earlier one may be a name that
+// a stale claim had for a moment on its way back to the queue.)
 const Claim* claim_of(const Question& q, const std::vector<Claim>& claims, const Work& work) {
-  const Claim* nearest = nullptr;
-  const auto distance = [&](const Claim& claim) {
-    return std::abs(claim.taken.hi - work.begin.hi);
-  };
+  const Claim* last = nullptr;
   for (const Claim& claim : claims) {
     if (claim.item != work.item || !is_owner(q.run, claim.owner, work.seat)) continue;
-    if (nearest == nullptr || distance(claim) < distance(*nearest)) nearest = &claim;
+    if (perhaps_before(claim.taken, work.begin)) last = &claim;
   }
-  return nearest;
+  return last;
 }
 
 struct Sign {
@@ -170,8 +169,8 @@ std::vector<Span> watched_windows(const Question& q, const ItemSnapshot& before,
   std::vector<Span> windows;
   std::int64_t from = before.taken.hi;
   for (const FaultRecord& fault : q.run.faults) {
-    if (!fault.fired || fault.cuts != scenario::Cuts::kNode) continue;
-    if (!asleep_once(q, after.node) || fault.node != after.node) continue;
+    const bool sleeps = fault.fired && fault.cuts == scenario::Cuts::kNode;
+    if (!sleeps || fault.node != after.node) continue;
     windows.push_back({from, fault.fired->lo - kAroundSleep});
     from = fault.reverted ? fault.reverted->hi + kAroundSleep : after.taken.lo;
   }

@@ -105,17 +105,23 @@ class Restart {
   // Steps that a seat said after recover began.
   std::optional<Answer> resumed(std::int64_t point, Span recover) {
     std::map<std::string, std::vector<Step>> steps;
+    bool open = false;  // clocks leave open on which side of recover a step was made
     for (const Said& said : q_.run.said) {
-      if (said.event != "step" || !surely_before(recover, said.when)) continue;
+      if (said.event != "step" || said.when.hi < recover.lo) continue;
+      if (!surely_before(recover, said.when)) {
+        open = true;
+        continue;
+      }
       if (const auto number = step_of(said, counter_)) steps[said.seat].push_back({*number, &said});
     }
-    if (steps.empty()) return Answer{Says::kFail, "no step was made after recover", {}};
+    const Says wrong = open ? Says::kCannotTell : Says::kFail;
+    if (steps.empty()) return Answer{wrong, "no step was made after recover", {}};
     for (const auto& [seat, made] : steps) {
       std::int64_t next = point + 1;
       for (const Step& step : made) {
         const std::string text =
             fmt::format("{} made step {}, step {} was next", seat, step.number, next);
-        if (step.number != next) return Answer{Says::kFail, text, {{step.said->seq, "", text}}};
+        if (step.number != next) return Answer{wrong, text, {{step.said->seq, "", text}}};
         ++next;
       }
       witnesses_.push_back({made.front().said->seq, "", seat + ": " + made.front().said->text});

@@ -215,6 +215,14 @@ TEST_F(ShardedRestart, FailsWhenAStepIsSkipped) {
   expect(Says::kFail, "worker-1 made step 6, step 5 was next");
 }
 
+TEST_F(ShardedRestart, CannotTellWhichStepsClocksPutAfterRecover) {
+  story = Story(8);
+  run_to_fault();
+  points_to(4);
+  resume(6);
+  expect(Says::kCannotTell, "step");
+}
+
 TEST_F(ShardedRestart, CannotTellWithoutCheckpointsRead) {
   story.killed(20);
   resume(1);
