@@ -255,6 +255,100 @@ class Builder {
     }
   }
 
+<<<<<<< HEAD
+  // --- faults --------------------------------------------------------------------------------
+
+  FaultRecord& record(const Json& data, const char* instance_key) {
+    const std::string instance = text_of(data, instance_key);
+    for (FaultRecord& fault : history_.faults) {
+      if (fault.instance == instance) return fault;
+    }
+    history_.faults.emplace_back();
+    history_.faults.back().instance = instance;
+    return history_.faults.back();
+  }
+
+  void add_fault(const Event& event, Span when) {
+    const Json& data = event.data;
+    FaultRecord& fault = record(data, "instance");
+    const std::string state = text_of(data, "state");
+    const std::string role = role_of(fault, event);
+    if (fault.id.empty()) fault.id = text_of(data, "id");
+    if (fault.injector.empty()) fault.injector = text_of(data, "injector");
+    if (state == "planned") plan_role(fault, event, role);
+    take_victim(fault, event);
+    if (state == "fired" && !fault.asked) {
+      fault.asked = number_of(data, "asked");
+      fault.reached = number_of(data, "reached");
+    }
+    fault.states.push_back({event.seq, role, event.node, state,
+                            event.src == "heal" ? "heal" : text_of(data, "by"),
+                            text_of(data, "why"), text_of(data, "by_hand"), when});
+  }
+
+  // What `heal` brings from a node knows the node, not the role.
+  static std::string role_of(const FaultRecord& fault, const Event& event) {
+    const std::string role = text_of(event.data, "role");
+    if (!role.empty()) return role;
+    for (const auto& [name, where] : fault.roles) {
+      if (where.acts && where.node == event.node) return name;
+    }
+    return "";
+  }
+
+  static void plan_role(FaultRecord& fault, const Event& event, const std::string& role) {
+    const Json& data = event.data;
+    fault.roles[role] = {event.node, flag_of(data, "acts", true)};
+    fault.lasting = fault.lasting || flag_of(data, "lasting", false);
+    if (!fault.hold) fault.hold = integer_of(data, "hold_ns");
+    if (!fault.drawn) fault.drawn = integer_of(data, "drawn_ns");
+    if (fault.trigger.empty()) fault.trigger = text_of(data, "trigger");
+  }
+
+  static void take_victim(FaultRecord& fault, const Event& event) {
+    const Json* victim = field(event.data, "victim");
+    if (victim == nullptr) return;
+    if (!text_of(*victim, "part").empty()) fault.victim.part = text_of(*victim, "part");
+    if (!text_of(*victim, "seat").empty()) fault.victim.seat = text_of(*victim, "seat");
+    if (const auto pid = integer_of(*victim, "pid")) fault.victim.pid = pid;
+    if (const auto start = integer_of(*victim, "start")) fault.victim.start = start;
+  }
+
+  void add_proof(const Event& event) {
+    FaultRecord& fault = record(event.data, "fault");
+    fault.proofs.push_back({event.seq, text_of(event.data, "role"), event.node,
+                            text_of(event.data, "says"), text_of(event.data, "of") != "reverted",
+                            at(event), flag_of(event.data, "afterwards", false)});
+  }
+
+  std::string node_of_victim(const FaultRecord& fault) const {
+    const auto seat = history_.seats.find(fault.victim.seat);
+    if (seat != history_.seats.end()) return seat->second;
+    for (const auto& [name, role] : fault.roles) {
+      if (role.acts) return role.node;
+    }
+    return "";
+  }
+
+  void settle_fault(FaultRecord& fault) {
+    FaultRules rules;
+    for (const scenario::Fault& planned : case_.scenario->faults) {
+      if (planned.id == fault.id) rules.fault = &planned;
+    }
+    if (case_.injectors != nullptr) {
+      const auto injector = case_.injectors->find(fault.injector);
+      if (injector != case_.injectors->end()) {
+        rules.verify_every = injector->second.verify_every.count();
+      }
+    }
+    rules.started = history_.started();
+    rules.closed = history_.closed.has_value();
+    fault.node = node_of_victim(fault);
+    settle(fault, rules);
+  }
+
+=======
+>>>>>>> checks
   const std::vector<Event>& events_;
   const std::vector<Event>& healed_;
   const Case& case_;

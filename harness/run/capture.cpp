@@ -219,6 +219,12 @@ asio::awaitable<void> capture_outputs(Stage& stage, const Observation& observati
   co_await all(stage.context.executor, std::move(tasks));
 }
 
+asio::awaitable<void> run_commands(Stage& stage) {
+  for (const Call& command : command_calls(stage.bundle(), stage.plan())) {
+    (void)co_await act(stage, command);
+  }
+}
+
 asio::awaitable<void> collect_logs(Stage& stage) {
   std::vector<asio::awaitable<void>> tasks;
   for (const std::string& node : stage.plan().nodes) tasks.push_back(collect_from(stage, node));

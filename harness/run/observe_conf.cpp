@@ -44,6 +44,7 @@ void add_files(std::string& conf, const scenario::Bundle& bundle, const Plan& pl
 std::string observe_conf(const scenario::Bundle& bundle, const Plan& plan,
                          const std::string& node) {
   std::string conf;
+  if (node == kController) return conf;  // nothing of the target is there
   for (const scenario::Observer& observer : bundle.target.observers) {
     if (observer.kind == "log") {
       add_logs(conf, bundle, plan, node, observer.log);

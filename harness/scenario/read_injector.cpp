@@ -9,16 +9,16 @@
 namespace unplug::scenario {
 namespace {
 
-const std::vector<std::string> kTypes = {"text",    "integer", "duration", "bytes",
-                                         "boolean", "signal",  "path",     "process",
-                                         "node",    "link",    "interface"};
+const std::vector<std::string> kTypes = {"text",    "integer", "duration",  "bytes",
+                                         "boolean", "signal",  "path",      "process",
+                                         "node",    "link",    "interface", "model"};
 
 // A parameter stands in a fault beside the fault's own keys, and in the script's environment
 // beside unplug's own variables.
 const std::vector<std::string> kNotParams = {
-    "id",     "inject", "about",  "asks",    "at",        "when",  "after", "with",    "between",
-    "before", "for",    "during", "plus",    "tolerance", "fault", "role",  "root_by", "lease",
-    "hard",   "seat",   "root",   "scratch", "peers",     "logs",  "lab"};
+    "id",     "inject", "about",  "asks", "at",        "when",  "after", "with",    "between",
+    "before", "for",    "during", "plus", "tolerance", "fault", "role",  "root_by", "lease",
+    "hard",   "hold",   "seat",   "root", "scratch",   "peers", "logs",  "lab"};
 
 class InjectorReader {
  public:
@@ -68,6 +68,10 @@ class InjectorReader {
     object.may("acts", role.acts);
     const Value* at = object.need("at", "\"link.near\"");
     if (at == nullptr || !sheet_.read(*at, "at", role.at)) return;
+    if (role.at == "controller" && role.acts) {
+      sheet_.complain(*at, "a role at the controller cannot act: it heals the others",
+                      "leave \"acts\" out, and let another role act");
+    }
     const std::vector<std::string> spots = where_roles_are();
     const bool typed = std::ranges::none_of(injector_.params,
                                             [](const Param& param) { return param.type.empty(); });

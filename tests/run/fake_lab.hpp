@@ -30,6 +30,8 @@ namespace unplug::run {
 
 using namespace std::chrono_literals;
 
+inline scenario::Fault kill() { return fault("kill", "process_kill", "worker 2", scenario::At{}); }
+
 // One fault instance as its node has it.
 struct FakeGuard {
   enum class Arm { kArms, kRefuses };
@@ -44,6 +46,7 @@ struct FakeGuard {
   bool lasting = false;
   std::deque<int> verify{0}, verify_reverted{0};  // statuses; the last one stays
   std::set<std::string> folder;                   // fired, spent, undone
+  std::vector<std::string> log;                   // guard.log, as far as somebody reads it
   node::FakeRun* channel = nullptr;               // while it is open
 
   void fired(const std::string& line = {});
