@@ -161,8 +161,6 @@ std::vector<Answer> former_holders(const Question& q, const std::vector<Claim>& 
 
 // --- what was not seen -------------------------------------------------------------------------
 
-Answer unknown(const std::string& why) { return {Says::kCannotTell, why, {}}; }
-
 // While the file server sleeps nothing happens on it, and nobody can look.
 std::vector<Span> watched_windows(const Question& q, const ItemSnapshot& before,
                                   const ItemSnapshot& after) {
@@ -181,19 +179,19 @@ std::vector<Span> watched_windows(const Question& q, const ItemSnapshot& before,
 
 std::vector<Answer> unseen(const Question& q) {
   const ItemSnapshot *before = q.run.items_before(), *after = q.run.items_final();
-  if (before == nullptr) return {unknown("no clean snapshot says which items there were")};
-  if (after == nullptr) return {unknown("there is no clean snapshot of the end")};
+  if (before == nullptr) return {cannot_tell("no clean snapshot says which items there were")};
+  if (after == nullptr) return {cannot_tell("there is no clean snapshot of the end")};
   for (const ItemSnapshot& snapshot : q.run.item_snapshots) {
     if (snapshot.when != "poll") continue;
     for (const Span window : watched_windows(q, *before, *after)) {
       if (q.run.coverage.covers(snapshot.node, q.run.observer("files"), window)) continue;
-      return {unknown("the items at " + snapshot.node + " were not watched all the time")};
+      return {cannot_tell("the items at " + snapshot.node + " were not watched all the time")};
     }
     break;
   }
   for (const auto& [seat, node] : q.run.seats) {
     if (!q.run.coverage.ended(node)) {
-      return {unknown("the logs of " + node + " were not watched to the end")};
+      return {cannot_tell("the logs of " + node + " were not watched to the end")};
     }
   }
   return {};
@@ -206,7 +204,7 @@ Answer exclusive_claim(const Question& q) {
   std::vector<Answer> answers = double_claims(q);
   std::ranges::move(former_holders(q, claims), std::back_inserter(answers));
   std::ranges::move(unseen(q), std::back_inserter(answers));
-  if (claims.empty()) answers.push_back(unknown("no item was ever seen claimed"));
+  if (claims.empty()) answers.push_back(cannot_tell("no item was ever seen claimed"));
   if (!answers.empty()) return worst_of(answers);
   const auto lost = std::ranges::count_if(
       claims, [](const Claim& claim) { return claim.gone && !claim.finished; });
