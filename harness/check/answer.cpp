@@ -9,9 +9,16 @@ namespace unplug::check {
 const Check* find_check(const std::string& name) {
   static const std::array kChecks = {
       Check{"conservation", Kind::kInvariant, conservation},
+      Check{"exclusive_claim", Kind::kInvariant, exclusive_claim},
       Check{"output", Kind::kInvariant, output},
+      Check{"command", Kind::kInvariant, command},
       Check{"timeout", Kind::kResponse, timeout},
+      Check{"cancellation", Kind::kResponse, cancellation},
       Check{"cleanup", Kind::kResponse, cleanup},
+      Check{"restart_point", Kind::kResponse, restart_point},
+      Check{"refuses", Kind::kResponse, refuses},
+      Check{"honest_exit", Kind::kResponse, honest_exit},
+      Check{"progress", Kind::kResponse, progress},
   };
   for (const Check& check : kChecks) {
     if (check.name == name) return &check;

@@ -16,7 +16,9 @@ struct Question {
   const History* baseline;  // null when there is none
   const scenario::Expectation& expectation;
   const scenario::Target& target;
-  std::vector<const FaultRecord*> faults;  // that a response answers
+  std::vector<const FaultRecord*> faults;        // that a response answers
+  const scenario::Scenario* scenario = nullptr;  // for the target's parameters as they were set
+  std::size_t index = 0;                         // of the expectation in the scenario
 };
 
 struct Answer {
@@ -38,6 +40,17 @@ Answer conservation(const Question& q);
 Answer timeout(const Question& q);
 Answer cleanup(const Question& q);
 Answer output(const Question& q);
+Answer cancellation(const Question& q);
+Answer restart_point(const Question& q);
+Answer exclusive_claim(const Question& q);
+Answer refuses(const Question& q);
+Answer honest_exit(const Question& q);
+Answer progress(const Question& q);
+Answer command(const Question& q);
+
+// restart_point of the two kinds of target.
+Answer restart_of_farm(const Question& q);
+Answer restart_of_shards(const Question& q);
 
 // One fault's answer to one outcome of `timeout`.
 Answer reassigned(const Question& q, const FaultRecord& fault);

@@ -5,34 +5,21 @@
 #include <algorithm>
 
 #include "check/checks.hpp"
+#include "check/hang.hpp"
+#include "check/still.hpp"
 #include "check/timing.hpp"
 
 namespace unplug::check {
 namespace {
 
-// docs/semantics.md, Hang: of one core, over the time it was watched.
-constexpr double kBusy = 0.20, kIdle = 0.05;
-
-std::string hang_class(const Process& process, Span from) {
-  const ProcessSample *first = nullptr, *last = nullptr;
-  for (const ProcessSample& sample : process.samples) {
-    if (!sample.cpu_ms || sample.when.lo < from.hi) continue;
-    if (first == nullptr) first = &sample;
-    last = &sample;
-  }
-  if (first == nullptr || last->when.lo <= first->when.hi) return "hangs";
-  const double share = static_cast<double>(*last->cpu_ms - *first->cpu_ms) * 1e6 /
-                       static_cast<double>(last->when.lo - first->when.lo);
-  const char* kind = share >= kBusy ? "hangs busy" : share < kIdle ? "hangs idle" : "hangs";
-  return fmt::format("{} ({:.0f} % of a core)", kind, share * 100);
-}
-
 // Last sign of life: a sample, or that the observer's last look found it there.
 std::optional<Answer> still_there(const Question& q, const Process& process, Span from) {
   if (process.samples.empty()) return std::nullopt;
   const ProcessSample& last = process.samples.back();
-  if (within(elapsed(from, last.when), limit(q)) != Within::kNo) return std::nullopt;
-  const std::string text = process.text() + " " + hang_class(process, from);
+  // What we stopped or put to sleep cannot notice anything meanwhile.
+  const Span awake = awake_time(q, process.seat, Still::kAsleep, from, last.when);
+  if (within(awake, limit(q)) != Within::kNo) return std::nullopt;
+  const std::string text = process.text() + " " + hang_of(q, process, from);
   return Answer{Says::kFail,
                 fmt::format("{}: alive {} later, {} is allowed", text,
                             people(elapsed(from, last.when).lo), people(limit(q).count())),
@@ -64,19 +51,18 @@ std::string last_words(const History& run, const Process& process) {
   return words;
 }
 
-// "all 2 ended; rank-1 noticed first after 3 s: ..."
-void name_first(const Question& q, const FaultRecord& fault, Span from, std::size_t ranks,
-                Answer& answer) {
+// "rank-1 noticed first, after 3 s: ..."; "" when nobody did.
+std::string first_to_notice(const Question& q, const FaultRecord& fault, Span from) {
   const Process* first = nullptr;
   for (const Process& process : q.run.processes.all()) {
     const bool counts = main_part(q, process) && process.gone && !is_victim(fault, process) &&
                         process.gone->hi >= from.lo;
     if (counts && (first == nullptr || process.gone->hi < first->gone->hi)) first = &process;
   }
-  if (first == nullptr) return;
+  if (first == nullptr) return "";
   const std::string words = last_words(q.run, *first);
-  answer.text = fmt::format("all {} ended; {} noticed first, after {}{}", ranks, first->seat,
-                            people(elapsed(from, *first->gone)), words.empty() ? "" : ": " + words);
+  return fmt::format("; {} noticed first, after {}{}", first->seat,
+                     people(elapsed(from, *first->gone)), words.empty() ? "" : ": " + words);
 }
 
 }  // namespace
@@ -91,7 +77,8 @@ Answer fails_clean(const Question& q, const FaultRecord& fault) {
   }
   if (answers.empty()) return {Says::kCannotTell, "no rank was seen alive at the fault", {}};
   Answer answer = worst_of(answers);
-  if (answer.says == Says::kPass) name_first(q, fault, from, answers.size(), answer);
+  if (answer.says == Says::kPass) answer.text = fmt::format("all {} ended", answers.size());
+  answer.text += first_to_notice(q, fault, from);
   return answer;
 }
 

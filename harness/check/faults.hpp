@@ -42,7 +42,10 @@ struct FaultRole {
 struct FaultRecord {
   std::string id, instance, injector, trigger;
   Victim victim;
-  std::string node;  // the victim's; else that of the first acting role
+  std::string node;     // the victim's; else that of the first acting role
+  std::string subject;  // the model or package that it changes, or ""
+  scenario::Cuts cuts = scenario::Cuts::kNone;
+  bool before_start = false;
   bool lasting = false;
   std::optional<std::int64_t> hold, drawn;
   std::map<std::string, FaultRole> roles;

@@ -19,6 +19,11 @@ inline std::string text_of(const journal::Json& data, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+// A field that a target's line said: a text as it is, anything else as JSON.
+inline std::string scalar_text(const journal::Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 inline std::optional<std::int64_t> integer_of(const journal::Json& data, const char* key) {
   const journal::Json* value = field(data, key);
   if (value == nullptr || !value->is_number_integer()) return std::nullopt;

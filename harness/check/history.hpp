@@ -27,6 +27,8 @@ struct Progress {
   std::uint64_t seq = 0;
   std::string seat, text;
   Span when;
+  std::string item;             // "" when it is of no item
+  std::optional<double> value;  // of the counter; none: an item was finished
 };
 
 // Something that the target said in its log.
@@ -34,6 +36,33 @@ struct Said {
   std::uint64_t seq = 0;
   std::string event, seat, text;
   Span when;
+  std::map<std::string, std::string> fields;
+};
+
+// A signal that somebody sent.
+struct Signal {
+  std::uint64_t seq = 0;
+  std::string node;
+  std::int64_t pid = 0;
+  std::string sig, by;
+  Span when;
+};
+
+// A file of a checkpoint as `unplug` hashed it, or the step that the target itself points to.
+struct CheckpointFile {
+  std::uint64_t seq = 0;
+  bool pointer = false;
+  std::string when, seat;
+  std::optional<std::int64_t> step;
+  std::string path, sha, listed;  // listed: the sum in the manifest
+};
+
+// How a user's own command ended (check `command`).
+struct CommandRun {
+  std::uint64_t seq = 0;
+  std::string node, name, end;
+  std::optional<std::int64_t> status;
+  std::string why;
 };
 
 // One `files` or `system` snapshot of a node.
@@ -58,7 +87,8 @@ struct BaselineRef {
 struct History {
   Clocks clocks;
   Coverage coverage;
-  std::map<std::string, std::string> seats;  // seat -> node
+  std::map<std::string, std::string> seats;      // seat -> node
+  std::map<std::string, std::string> hostnames;  // node -> what it calls itself
   bool embedded = false;
   std::map<std::string, Phase> phases;
   std::vector<FaultRecord> faults;  // in the order in which they were planned
@@ -70,6 +100,9 @@ struct History {
   std::vector<Said> said;
   std::vector<NodeSnapshot> node_snapshots;
   std::vector<Output> outputs;
+  std::vector<Signal> signals;
+  std::vector<CheckpointFile> checkpoints;
+  std::vector<CommandRun> commands;
   std::optional<BaselineRef> baseline_ref;
   std::optional<std::string> closed;  // reason of run_closed; none: the journal is broken off
   std::string closed_why;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "check/fault_records.hpp"
 #include "check/fields.hpp"
 
 namespace unplug::check {
@@ -17,10 +18,6 @@ using journal::Json;
 // How long a line may stand in a log before the observer reads it.
 constexpr std::int64_t kLogSampling = 250'000'000;
 constexpr std::int64_t kFallbackSampling = 500'000'000;
-
-std::string scalar_text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 std::optional<double> scalar_number(const Json& value) {
   if (value.is_number()) return value.get<double>();
@@ -49,10 +46,10 @@ class Builder {
     for (const Event& event : events_) index_observation(event);
     for (const Event& event : events_) index(event);
     for (const Event& event : healed_) {
-      if (event.kind == "fault") add_fault(event, healed_at(event));
+      if (event.kind == "fault") faults_.add_fault(event, healed_at(event));
     }
     if (!events_.empty()) history_.end = Span{events_.back().t, events_.back().t};
-    for (FaultRecord& fault : history_.faults) settle_fault(fault);
+    history_.faults = faults_.settled(history_, case_);
     return std::move(history_);
   }
 
@@ -104,15 +101,18 @@ class Builder {
     const Json& data = event.data;
     if (event.kind == "run_opened") add_opened(data);
     if (event.kind == "phase") add_phase(event);
-    if (event.kind == "fault") add_fault(event, at(event));
-    if (event.kind == "proof") add_proof(event);
+    if (event.kind == "fault") faults_.add_fault(event, at(event));
+    if (event.kind == "proof") faults_.add_proof(event, at(event));
     if (event.kind == "proc") history_.processes.add(event, proc_time(event));
     if (event.kind == "target") add_target(event);
     if (event.kind == "work") add_work_event(event);
     if (event.kind == "item")
       sight(event.seq, text_of(data, "item"), text_of(data, "state"), at(event));
     if (event.kind == "snapshot") add_snapshot(event);
-    if (event.kind == "file" && text_of(data, "role") == "output") add_output(event);
+    if (event.kind == "file") add_file(event);
+    if (event.kind == "signal") add_signal(event);
+    if (event.kind == "action" && text_of(data, "what") == "command") add_command(event);
+    if (event.kind == "facts") history_.hostnames[event.node] = text_of(data, "hostname");
     if (event.kind == "baseline_ref") {
       history_.baseline_ref = {event.seq, flag_of(data, "passed", false), text_of(data, "why")};
     }
@@ -139,8 +139,9 @@ class Builder {
   }
 
   Span proc_time(const Event& event) const {
-    const bool sample = text_of(event.data, "edge") == "sample";
-    return sample ? at(event) : seen(event, "processes");
+    const std::string edge = text_of(event.data, "edge");
+    if (edge == "sample") return at(event);
+    return seen(event, edge == "exited" ? "log" : "processes");
   }
 
   void add_target(const Event& event) {
@@ -148,19 +149,24 @@ class Builder {
     const std::string seat = text_of(event.data, "seat");
     const std::string text = text_of(event.data, "text");
     const Span when = seen(event, "log");
-    history_.said.push_back({event.seq, name, seat, text, when});
-    const scenario::EventPattern* pattern = case_.target->event(name);
     const Json* fields = field(event.data, "fields");
+    Said& said = history_.said.emplace_back(Said{event.seq, name, seat, text, when, {}});
+    if (fields != nullptr && fields->is_object()) {
+      for (const auto& [key, value] : fields->items()) said.fields[key] = scalar_text(value);
+    }
+    const scenario::EventPattern* pattern = case_.target->event(name);
     if (pattern == nullptr || pattern->progress.empty() || fields == nullptr) return;
     const Json* counter = field(*fields, pattern->progress.c_str());
     const auto value = counter == nullptr ? std::nullopt : scalar_number(*counter);
     if (!value) return;
     const Json* item = field(*fields, "item");
-    const auto key = std::pair{seat, item == nullptr ? std::string() : scalar_text(*item)};
+    const std::string item_name = item == nullptr ? "" : scalar_text(*item);
+    const auto key = std::pair{seat, item_name};
     const auto [highest, first] = counters_.try_emplace(key, *value);
     if (!first && *value <= highest->second) return;  // said again is no progress
     highest->second = *value;
-    history_.progress.push_back({event.seq, seat, text.empty() ? name : text, when});
+    history_.progress.push_back(
+        {event.seq, seat, text.empty() ? name : text, when, item_name, *value});
   }
 
   void add_work_event(const Event& event) {
@@ -172,7 +178,7 @@ class Builder {
       counters_.erase({seat, item});  // a new beginning counts from its own start
     } else {
       history_.progress.push_back(
-          {event.seq, seat, text_of(event.data, "event") + " " + item, when});
+          {event.seq, seat, text_of(event.data, "event") + " " + item, when, item, std::nullopt});
     }
   }
 
@@ -210,6 +216,31 @@ class Builder {
     history_.node_snapshots.push_back(std::move(snapshot));
   }
 
+  void add_file(const Event& event) {
+    const Json& data = event.data;
+    const std::string role = text_of(data, "role");
+    if (role == "output") add_output(event);
+    if (role == "checkpoint" || role == "pointer") {
+      history_.checkpoints.push_back({event.seq, role == "pointer", text_of(data, "when"),
+                                      text_of(data, "seat"), integer_of(data, "step"),
+                                      text_of(data, "path"), text_of(data, "sha"),
+                                      text_of(data, "listed")});
+    }
+  }
+
+  void add_signal(const Event& event) {
+    history_.signals.push_back({event.seq, event.node, integer_of(event.data, "pid").value_or(0),
+                                text_of(event.data, "sig"), text_of(event.data, "by"), at(event)});
+  }
+
+  void add_command(const Event& event) {
+    const Json* outcome = field(event.data, "outcome");
+    if (text_of(event.data, "edge") != "end" || outcome == nullptr) return;
+    history_.commands.push_back({event.seq, event.node, text_of(event.data, "name"),
+                                 text_of(*outcome, "end"), integer_of(*outcome, "status"),
+                                 text_of(*outcome, "why")});
+  }
+
   void add_output(const Event& event) {
     Output output{event.seq, text_of(event.data, "item"), text_of(event.data, "path"),
                   text_of(event.data, "sha"), text_of(event.data, "frames")};
@@ -224,6 +255,7 @@ class Builder {
     }
   }
 
+<<<<<<< HEAD
   // --- faults --------------------------------------------------------------------------------
 
   FaultRecord& record(const Json& data, const char* instance_key) {
@@ -315,10 +347,13 @@ class Builder {
     settle(fault, rules);
   }
 
+=======
+>>>>>>> checks
   const std::vector<Event>& events_;
   const std::vector<Event>& healed_;
   const Case& case_;
   History history_;
+  FaultRecords faults_;
   std::map<std::pair<std::string, std::string>, double> counters_;  // seat and item -> highest
 };
 

@@ -28,6 +28,7 @@ std::vector<std::string> ItemSnapshot::states_of(const std::string& item) const 
 ItemSnapshot item_snapshot(const journal::Event& snapshot, Span taken) {
   ItemSnapshot result;
   result.seq = snapshot.seq;
+  result.node = snapshot.node;
   result.when = text_of(snapshot.data, "when");
   result.clean = flag_of(snapshot.data, "clean", false);
   result.taken = taken;
@@ -70,7 +71,8 @@ bool terminal_state(const scenario::Target& target, const std::string& state) {
 bool done_state(const scenario::Target& target, const std::string& state) {
   if (!terminal_state(target, state)) return false;
   const auto& outputs = target.items->outputs;
-  return outputs.empty() ? state != "failed" : outputs.count(state) > 0;
+  if (outputs.empty()) return state != "failed" && state != target.items->cancelled;
+  return outputs.count(state) > 0;
 }
 
 }  // namespace unplug::check

@@ -19,6 +19,7 @@ struct ItemEntry {
 
 struct ItemSnapshot {
   std::uint64_t seq = 0;
+  std::string node;
   std::string when;  // before, poll, after
   bool clean = true;
   Span taken;
@@ -50,7 +51,7 @@ struct Sighting {
 };
 
 // Terminal states in which the work is done: those that have outputs; where no state has any,
-// all terminal ones but "failed".
+// all terminal ones but "failed" and the one of cancelled items.
 bool done_state(const scenario::Target& target, const std::string& state);
 bool terminal_state(const scenario::Target& target, const std::string& state);
 

@@ -128,8 +128,9 @@ Result judge(const Case& c) {
   const bool never_began = run.closed == "preflight";
   for (std::size_t i = 0; i < c.scenario->expect.size(); ++i) {
     const scenario::Expectation& expectation = c.scenario->expect[i];
-    const Question question{run, baseline ? &*baseline : nullptr, expectation, *c.target,
-                            run.faults_of(expectation.of)};
+    const Question question{run,       baseline ? &*baseline : nullptr, expectation,
+                            *c.target, run.faults_of(expectation.of),   c.scenario,
+                            i};
     result.findings.push_back(judge_one(question, i, never_began));
   }
   decide(*c.scenario, run, result);

@@ -48,6 +48,10 @@ std::string Process::text() const {
 void Processes::add(const journal::Event& proc, Span when) {
   const auto pid = integer_of(proc.data, "pid");
   if (!pid) return;
+  if (text_of(proc.data, "edge") == "exited") {
+    exited(proc, *pid, when);
+    return;
+  }
   const std::int64_t start = integer_of(proc.data, "start").value_or(0);
   const std::string boot = boot_of(proc);
   const auto [found, added] = index_.try_emplace({proc.node, boot, *pid, start}, all_.size());
@@ -65,11 +69,30 @@ void Processes::add(const journal::Event& proc, Span when) {
   }
   if (text_of(proc.data, "edge") == "gone") {
     process.gone = when, process.gone_seq = proc.seq;
-    process.ended = ended_from(proc.data);
+    if (field(proc.data, "exit") != nullptr) process.ended = ended_from(proc.data);
   } else {
     process.samples.push_back(
         {proc.seq, when, text_of(proc.data, "state"), integer_of(proc.data, "cpu_ms")});
   }
+}
+
+void Processes::exited(const journal::Event& proc, std::int64_t pid, Span when) {
+  const std::string boot = boot_of(proc), part = text_of(proc.data, "part");
+  Process* latest = nullptr;
+  for (Process& process : all_) {
+    const bool same = process.node == proc.node && process.boot == boot && process.pid == pid &&
+                      (process.part.empty() || part.empty() || process.part == part);
+    if (same && process.ended.how == Ended::How::kUnknown) latest = &process;
+  }
+  if (latest == nullptr) {
+    latest = &all_.emplace_back();
+    latest->node = proc.node, latest->boot = boot, latest->pid = pid;
+    latest->part = part, latest->seat = text_of(proc.data, "seat");
+    latest->started = {kUnknownPast, when.hi}, latest->started_seq = proc.seq;
+    latest->gone = Span{kUnknownPast, when.hi}, latest->gone_seq = proc.seq;
+  }
+  latest->ended = ended_from(proc.data);
+  latest->exit_seq = proc.seq;
 }
 
 const Process* Processes::find(const std::string& node, std::int64_t pid,

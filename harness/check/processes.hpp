@@ -38,6 +38,7 @@ struct Process {
   std::optional<Span> gone;
   std::uint64_t gone_seq = 0;
   Ended ended;
+  std::uint64_t exit_seq = 0;          // the line of whoever waited for it, when that told its end
   std::vector<ProcessSample> samples;  // in order, the start among them
 
   std::string text() const;  // "worker pid 4711 of worker-2 at node2"
@@ -45,11 +46,15 @@ struct Process {
 
 class Processes {
  public:
+  // An `exited` event has a pid and no start: it is of the latest such process that has not told
+  // its end yet. What nobody saw live is known by its exit alone.
   void add(const journal::Event& proc, Span when);  // of kind `proc`
   const std::vector<Process>& all() const { return all_; }
   const Process* find(const std::string& node, std::int64_t pid, std::int64_t start) const;
 
  private:
+  void exited(const journal::Event& proc, std::int64_t pid, Span when);
+
   std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t>, std::size_t> index_;
   std::vector<Process> all_;
 };

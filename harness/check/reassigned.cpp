@@ -6,6 +6,7 @@
 #include <set>
 
 #include "check/checks.hpp"
+#include "check/results.hpp"
 #include "check/timing.hpp"
 
 namespace unplug::check {
@@ -32,16 +33,6 @@ bool stale(const Question& q, const Work& work, Span fired) {
   });
 }
 
-// The events that end work with a result in the undisturbed run.
-std::set<std::string> results_of_baseline(const Question& q) {
-  std::set<std::string> names;
-  if (q.baseline == nullptr) return names;
-  for (const Work& work : q.baseline->works) {
-    if (work.end) names.insert(work.end_event);
-  }
-  return names;
-}
-
 InWork in_work(const Question& q, const std::string& seat, Span fired) {
   const std::set<std::string> finishing = results_of_baseline(q);
   InWork found;
@@ -60,17 +51,6 @@ InWork in_work(const Question& q, const std::string& seat, Span fired) {
 }
 
 // --- who finished it ---------------------------------------------------------------------------
-
-// The events that end work with a result: those that do so in the undisturbed run. Without one,
-// every event that ends work.
-std::set<std::string> finishing_events(const Question& q) {
-  std::set<std::string> names = results_of_baseline(q);
-  if (!names.empty()) return names;
-  for (const scenario::EventPattern& event : q.target.events) {
-    if (event.work == scenario::Work::kEnd) names.insert(event.name);
-  }
-  return names;
-}
 
 const Process* victim_process(const Question& q, const FaultRecord& fault) {
   for (const Process& process : q.run.processes.all()) {
@@ -105,30 +85,6 @@ const Work* finish_of(const Question& q, const std::string& item, Span fired) {
     if (counts && (found == nullptr || work.end->hi < found->end->hi)) found = &work;
   }
   return found;
-}
-
-// --- when it was done --------------------------------------------------------------------------
-
-struct Done {
-  std::optional<Span> when;  // between the last look that did not and the first that did show it
-  std::uint64_t seq = 0;
-  std::optional<Sighting> last_open;  // the last look that showed it not done
-};
-
-Done done_at(const Question& q, const std::string& item) {
-  Done done;
-  const auto found = q.run.sightings.find(item);
-  if (found == q.run.sightings.end()) return done;
-  for (const Sighting& sighting : found->second) {
-    if (done_state(q.target, sighting.state)) {
-      const std::int64_t since = done.last_open ? done.last_open->when.lo : kUnknownPast;
-      done.when = Span{std::min(since, sighting.when.hi), sighting.when.hi};
-      done.seq = sighting.seq;
-      return done;
-    }
-    done.last_open = sighting;
-  }
-  return done;
 }
 
 // The item's state says when it was done, the log line says when its worker said so.

@@ -7,15 +7,23 @@
 
 namespace unplug::check {
 
-Span undisturbed_until(const History& run) {
+namespace {
+
+Span first_of(const History& run, const std::vector<std::string>& phases) {
   std::optional<Span> first;
-  for (const char* name : {"recover", "capture", "stop"}) {
+  for (const std::string& name : phases) {
     const auto phase = run.phases.find(name);
     if (phase == run.phases.end() || !phase->second.begin) continue;
     if (!first || phase->second.begin->lo < first->lo) first = phase->second.begin;
   }
   return first ? *first : run.end.value_or(Span{});
 }
+
+}  // namespace
+
+Span undisturbed_until(const History& run) { return first_of(run, {"recover", "capture", "stop"}); }
+
+Span ended_by_us(const History& run) { return first_of(run, {"recover", "stop"}); }
 
 bool is_victim(const FaultRecord& fault, const Process& process) {
   return fault.victim.pid && *fault.victim.pid == process.pid &&

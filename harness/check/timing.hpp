@@ -23,6 +23,9 @@ Answer in_time(const Question& q, Span took, const std::string& what,
 // the journal.
 Span undisturbed_until(const History& run);
 
+// From when on processes end because of us: recover or stop; else the end of the journal.
+Span ended_by_us(const History& run);
+
 // Processes of the job's own parts: recorded by rank.sh, not children found by their command.
 bool main_part(const Question& q, const Process& process);
 

@@ -57,9 +57,12 @@ std::string inconclusive(const scenario::Scenario& scenario, const History& run,
 }
 
 std::string passed(const Result& result) {
-  return fmt::format("{} expectation{} held under {} confirmed fault{}", result.findings.size(),
-                     result.findings.size() == 1 ? "" : "s", result.faults.size(),
-                     result.faults.size() == 1 ? "" : "s");
+  const std::size_t skipped = names(result, Says::kSkipped).size();
+  const std::size_t held = result.findings.size() - skipped;
+  return fmt::format("{} expectation{} held under {} confirmed fault{}{}", held,
+                     held == 1 ? "" : "s", result.faults.size(),
+                     result.faults.size() == 1 ? "" : "s",
+                     skipped == 0 ? "" : fmt::format(", {} skipped", skipped));
 }
 
 }  // namespace

@@ -65,6 +65,13 @@ std::string about_check(const std::string& check) {
   if (check == "timeout") return "the faults have the outcome that is named, within a time";
   if (check == "cleanup") return "no process, file, port or mount is left that was not there";
   if (check == "output") return "outputs equal those of the undisturbed run";
+  if (check == "cancellation") return "work that is cancelled ends on every node, within a time";
+  if (check == "restart_point") return "exactly one place to go on from, and it is used";
+  if (check == "exclusive_claim") return "no work item is worked on by two at once";
+  if (check == "refuses") return "a mismatch is refused with an error that names it";
+  if (check == "honest_exit") return "the launcher's exit tells the truth about its ranks";
+  if (check == "progress") return "after healing the target goes on, and as fast as before";
+  if (check == "command") return "a command of yours on a node exits 0";
   return "";
 }
 

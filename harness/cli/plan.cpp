@@ -28,11 +28,11 @@ void print_fault(const run::FaultPlan& fault) {
 
 void print_calls(const scenario::Bundle& bundle, const run::Plan& plan) {
   const auto calls = run::planned_calls(bundle, plan);
-  for (const std::string& node : plan.nodes) {
-    fmt::print("\n{}\n", node);
+  for (const std::string& host : plan.hosts) {
+    fmt::print("\n{}\n", host);
     std::set<std::string> said;
     for (const auto& [phase, when, call] : calls) {
-      if (call.node != node || !said.insert(call.line()).second) continue;
+      if (call.node != host || !said.insert(call.line()).second) continue;
       fmt::print("  {:<10} {}\n", phase, call.line());
       if (!when.empty()) fmt::print("  {:<10} # only if {}\n", "", when);
     }

@@ -26,7 +26,7 @@ void rethrow(std::exception_ptr bug) {
   if (bug) std::rethrow_exception(bug);
 }
 
-Outcome to_outcome(const LoginResult& result) {
+Outcome login_outcome(const LoginResult& result) {
   Outcome outcome;
   outcome.end = result.end == LoginResult::End::kDone       ? End::kExited
                 : result.end == LoginResult::End::kTimedOut ? End::kTimedOut
@@ -111,7 +111,7 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
     if (drops > 0) co_await pause(jittered(times_.backoff_first * (1 << drops)));
     result = co_await log_in(deadline);
   }
-  Outcome outcome = to_outcome(result);
+  Outcome outcome = login_outcome(result);
   if (outcome.ok()) {
     outcome = co_await resident->ask(":", deadline);
     if (outcome.ok()) {

@@ -9,6 +9,7 @@
 
 #include "base/sha256.hpp"
 #include "base/shell.hpp"
+#include "run/item_paths.hpp"
 #include "run/remote.hpp"
 
 namespace unplug::run {
@@ -115,14 +116,11 @@ asio::awaitable<Json> frames_of(Stage& stage, std::string path) {
   co_return nullptr;
 }
 
-asio::awaitable<void> capture_output(Stage& stage, std::string node, std::string folder,
-                                     std::string item, std::string path) {
+asio::awaitable<bool> capture_file(Stage& stage, std::string node, std::string folder,
+                                   std::string item, std::string path) {
   const std::string full = folder + "/" + path;
   const auto hashed = co_await hash_file(stage, node, full);
-  if (!hashed) {
-    stage.note("output " + path + " cannot be read", node);
-    co_return;
-  }
+  if (!hashed) co_return false;
   Json frames = nullptr;
   if (wants_frames(stage.bundle().scenario)) frames = co_await frames_of(stage, full);
   stage.journal.append({.kind = "file",
@@ -134,6 +132,19 @@ asio::awaitable<void> capture_output(Stage& stage, std::string node, std::string
                                  {"frames", frames},
                                  {"ref", nullptr}},
                         .node = node});
+  co_return true;
+}
+
+// Each of the paths that is there; an item has at least one of them.
+asio::awaitable<void> capture_output(Stage& stage, std::string node, std::string folder,
+                                     std::string item, scenario::OutputPaths paths) {
+  bool found = false;
+  for (std::string& path : paths) {
+    path = with_item(path, item);
+    const bool there = co_await capture_file(stage, node, folder, item, path);
+    found = found || there;
+  }
+  if (!found) stage.note(fmt::format("output {} cannot be read", fmt::join(paths, " or ")), node);
 }
 
 asio::awaitable<void> fetch(Stage& stage, std::string node, std::string path, std::string role) {
@@ -201,13 +212,17 @@ asio::awaitable<void> capture_outputs(Stage& stage, const Observation& observati
   for (const auto& [item, state] : observation.items()) {
     const auto outputs = items.outputs.find(state);
     if (outputs == items.outputs.end()) continue;
-    for (std::string path : outputs->second) {
-      if (const auto at = path.find("$ITEM"); at != std::string::npos) path.replace(at, 5, item);
-      tasks.push_back(
-          capture_output(stage, node, observation.items_folder(), item, std::move(path)));
+    for (const scenario::OutputPaths& paths : outputs->second) {
+      tasks.push_back(capture_output(stage, node, observation.items_folder(), item, paths));
     }
   }
   co_await all(stage.context.executor, std::move(tasks));
+}
+
+asio::awaitable<void> run_commands(Stage& stage) {
+  for (const Call& command : command_calls(stage.bundle(), stage.plan())) {
+    (void)co_await act(stage, command);
+  }
 }
 
 asio::awaitable<void> collect_logs(Stage& stage) {

@@ -21,6 +21,9 @@ asio::awaitable<journal::Json> list_items(Stage& stage, const Observation& obser
 // `file` events of role output: every output of every item at rest.
 asio::awaitable<void> capture_outputs(Stage& stage, const Observation& observation);
 
+// The commands of `command` expectations, one after the other.
+asio::awaitable<void> run_commands(Stage& stage);
+
 // The target's logs and the guards' logs into the run's folder.
 asio::awaitable<void> collect_logs(Stage& stage);
 

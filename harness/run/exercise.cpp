@@ -78,7 +78,7 @@ class Exercise {
 
   asio::awaitable<void> deploy() {
     std::vector<asio::awaitable<void>> uploads;
-    for (const std::string& node : stage_.plan().nodes) uploads.push_back(upload_to(node));
+    for (const std::string& host : stage_.plan().hosts) uploads.push_back(upload_to(host));
     co_await all(stage_.context.executor, std::move(uploads));
     if (ending_.problems.empty() && !faults_.empty()) ending_.problems = co_await probe(stage_);
     if (!ending_.problems.empty()) {
@@ -201,7 +201,7 @@ class Exercise {
     if (stage_.bundle().target.recover.empty() || stage_.baseline || faults_.stranded()) co_return;
     phase("recover", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (files.is_array()) observation_.at_capture(files);
+    if (!observation_.items_node().empty()) observation_.at_capture(files);
     std::string problem = co_await faults_.arm(Moment::kRecover);
     faults_.moment(Moment::kRecover);
     std::vector<asio::awaitable<void>> tasks;
@@ -224,8 +224,9 @@ class Exercise {
   asio::awaitable<void> capture() {
     phase("capture", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (files.is_array()) observation_.at_capture(files);
+    if (!observation_.items_node().empty()) observation_.at_capture(files);
     co_await capture_outputs(stage_, observation_);
+    if (!stage_.baseline) co_await run_commands(stage_);
     co_await snapshot_files(stage_, "after");
     if (!faults_.empty()) co_await read_clocks(stage_);
     phase("capture", "end");
@@ -246,7 +247,7 @@ class Exercise {
   asio::awaitable<void> clear() {
     if (deploying_) (void)co_await target_verb(stage_, "remove");
     std::vector<asio::awaitable<void>> tasks;
-    for (const std::string& node : stage_.plan().nodes) tasks.push_back(clear_node(node));
+    for (const std::string& host : stage_.plan().hosts) tasks.push_back(clear_node(host));
     co_await all(stage_.context.executor, std::move(tasks));
   }
 

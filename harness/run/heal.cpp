@@ -21,8 +21,7 @@ namespace fs = std::filesystem;
 using journal::Json;
 using node::Outcome;
 
-constexpr std::chrono::seconds kConnect{15};
-constexpr std::chrono::seconds kAsk{10};
+constexpr std::chrono::seconds kHealAsk{10};
 // The longest undo_settle of a shipped injector, the guard's own stop, and the target's stop.
 constexpr std::chrono::seconds kUndo{120};
 
@@ -60,7 +59,7 @@ class Healer {
     }
     // SAFETY: another lab's runs are not ours to end (tests/e2e/lock.test).
     const Outcome marker = co_await nodes_.at(name)->ask(
-        "head -n 1 ~/.config/unplug/lab 2>/dev/null; :", within(kAsk));
+        "head -n 1 ~/.config/unplug/lab 2>/dev/null; :", within(kHealAsk));
     if (marker.out != lab_.name + "\n") {
       result.unreachable.push_back(
           fmt::format("{}: it has not opted in to lab \"{}\"", name, lab_.name));
@@ -69,19 +68,19 @@ class Healer {
     bool free = options_.force;
     if (!free) free = co_await lock_is_free(name);
     if (!free) co_return;
-    const Outcome runs = co_await nodes_.at(name)->ask(kListRuns, within(kAsk));
+    const Outcome runs = co_await nodes_.at(name)->ask(kListRuns, within(kHealAsk));
     std::istringstream names(runs.out);
     for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
     // A dead lock of a run that has no folder here.
     (void)co_await nodes_.at(name)->ask("rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :",
-                                        within(kAsk));
+                                        within(kHealAsk));
   }
 
   // A dead controller's lock ends with its lease; a live one's is renewed before that.
   asio::awaitable<bool> lock_is_free(std::string name) {
     const Deadline give_up = within(lab_.limits.fault_lease + std::chrono::seconds{2});
     for (;;) {
-      const Outcome held = co_await script(name, "lock.sh", "show", kAsk);
+      const Outcome held = co_await script(name, "lock.sh", "show", kHealAsk);
       if (held.ok()) co_return true;
       if (held.end != Outcome::End::kExited) {
         result.unreachable.push_back(name + ": " + reason(held));
@@ -114,7 +113,8 @@ class Healer {
     if (!finished) result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(undo)));
     co_await store(name, run, undo.out);
     if (result.left.size() != left_before) co_return;
-    const Outcome removed = co_await script(name, "heal.sh", "remove " + shell_quoted(run), kAsk);
+    const Outcome removed =
+        co_await script(name, "heal.sh", "remove " + shell_quoted(run), kHealAsk);
     if (!removed.ok()) {
       result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(removed)));
     }
@@ -160,12 +160,12 @@ class Healer {
         fmt::format("for f in {}/*/guard.log; do [ -f \"$f\" ] && basename \"${{f%/guard.log}}\"; "
                     "done; :",
                     home),
-        within(kAsk));
+        within(kHealAsk));
     std::istringstream faults(logs.out);
     for (std::string fault; std::getline(faults, fault);) {
       const Outcome log = co_await nodes_.at(name)->exec(
           node::Command(fmt::format("cat {}/{}/guard.log", home, shell_quoted(fault))),
-          within(kAsk));
+          within(kHealAsk));
       if (log.ok()) std::ofstream(folder / (name + "." + fault + ".jsonl")) << log.out;
     }
   }

@@ -1,10 +1,10 @@
 #include "run/observation.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 
+#include "run/item_paths.hpp"
 #include "run/remote.hpp"
 
 namespace unplug::run {
@@ -17,104 +17,10 @@ constexpr std::int64_t kGap = 2'500'000'000;
 constexpr std::chrono::seconds kStart{15};
 constexpr std::chrono::seconds kStop{15};
 
-// A shell glob whose * crosses no folder.
-bool glob(const std::string& pattern, const std::string& path) {
-  return fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;
-}
-
-std::string with_item(std::string pattern, const std::string& item) {
-  constexpr std::string_view kItem = "$ITEM";
-  if (const auto at = pattern.find(kItem); at != std::string::npos) {
-    pattern.replace(at, kItem.size(), item);
-  }
-  return pattern;
-}
-
-// "share:done/*.part" -> the glob, when the folder is the given one.
-std::optional<std::string> in_folder_named(const std::string& text, const std::string& folder) {
-  if (!text.starts_with(folder + ":")) return std::nullopt;
-  return text.substr(folder.size() + 1);
-}
-
-bool is_output(const scenario::Items& items, const std::string& path) {
-  for (const auto& [state, outputs] : items.outputs) {
-    for (const auto& output : outputs) {
-      if (glob(with_item(output, "*"), path)) return true;
-    }
-  }
-  return false;
-}
-
-std::vector<std::string> item_globs(const scenario::Items& items) {
-  std::vector<std::string> globs;
-  for (const auto& state : items.states) globs.push_back(state.glob);
-  for (const auto& [state, outputs] : items.outputs) {
-    for (const auto& output : outputs) globs.push_back(with_item(output, "*"));
-  }
-  for (const auto& partial : items.partial) {
-    if (const auto own = in_folder_named(partial, items.folder)) globs.push_back(*own);
-  }
-  return globs;
-}
-
-long milliseconds(Duration d) {
-  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
-}
-
-void add_logs(std::string& conf, const scenario::Bundle& bundle, const Plan& plan,
-              const std::string& node, const std::string& log_name) {
-  const scenario::Log* log = bundle.target.log(log_name);
-  const std::string& scratch = bundle.lab.node(node)->scratch;
-  for (const SeatPlan& seat : plan.seats) {
-    if (log == nullptr || seat.node != node || seat.seat.place != log->place) continue;
-    conf += fmt::format("log\t{}@{}\t{}\n", log->name, seat.seat.id(),
-                        resolved(log->path, scratch, seat.seat.id()));
-  }
-}
-
-void add_files(std::string& conf, const scenario::Bundle& bundle, const Plan& plan,
-               const std::string& node, const scenario::Observer& observer) {
-  const scenario::Folder* folder = bundle.target.folder(observer.folder);
-  if (folder == nullptr) return;
-  for (const SeatPlan& seat : plan.seats) {
-    if (seat.node != node || seat.seat.place != folder->place) continue;
-    conf += fmt::format("files\t{}\t{}\t{}", observer.id, milliseconds(observer.every),
-                        resolved(folder->path, bundle.lab.node(node)->scratch, seat.seat.id()));
-    if (bundle.target.items && bundle.target.items->folder == folder->name) {
-      for (const std::string& pattern : item_globs(*bundle.target.items)) conf += "\t" + pattern;
-    }
-    conf += "\n";
-    return;
-  }
-}
-
 }  // namespace
 
-std::string observe_conf(const scenario::Bundle& bundle, const Plan& plan,
-                         const std::string& node) {
-  std::string conf;
-  for (const scenario::Observer& observer : bundle.target.observers) {
-    if (observer.kind == "log") {
-      add_logs(conf, bundle, plan, node, observer.log);
-    } else if (observer.kind == "files") {
-      add_files(conf, bundle, plan, node, observer);
-    } else if (observer.kind == "processes") {
-      conf += fmt::format("procs\t{}\t{}\n", observer.id, milliseconds(observer.every));
-    }
-  }
-  for (const scenario::Part& part : bundle.target.parts) {
-    if (!part.child_of.empty()) {
-      conf += fmt::format("part\t{}\t{}\t{}\n", part.name, part.child_of, part.command);
-    }
-  }
-  for (const scenario::Folder& folder : bundle.target.folders) {
-    conf += fmt::format("job\t{}\n", resolved(folder.path, bundle.lab.node(node)->scratch, ""));
-  }
-  return conf;
-}
-
 Observation::Observation(Stage& stage, EventListener on_event)
-    : stage_(stage), on_event_(std::move(on_event)) {
+    : stage_(stage), on_event_(std::move(on_event)), exits_(stage.bundle().target) {
   for (const auto& event : stage.bundle().target.events) {
     patterns_.emplace_back(&event, Ere(event.match));
   }
@@ -189,6 +95,16 @@ void Observation::log_line(const std::string& node, const Json& line) {
   const std::size_t at = id.find('@');
   const std::string log = id.substr(0, at);
   const std::string seat = at == std::string::npos ? "" : id.substr(at + 1);
+  for (const SeenExit& seen : exits_.read(log, text)) {
+    append(node, line, "proc",
+           {{"pid", seen.pid},
+            {"start", nullptr},
+            {"boot", nodes_[node].boot},
+            {"edge", "exited"},
+            {"part", seen.part},
+            {"seat", seat},
+            {"exit", seen.exit}});
+  }
   for (const auto& [event, pattern] : patterns_) {
     if (event->log != log) continue;
     const auto groups = pattern.match(text);
@@ -288,8 +204,8 @@ ItemFiles Observation::read_items(const Json& files) const {
   const scenario::Items& items = *stage_.bundle().target.items;
   for (const Json& file : files) {
     const std::string path = file.at(0).get<std::string>();
-    const auto state =
-        std::ranges::find_if(items.states, [&](const auto& s) { return glob(s.glob, path); });
+    const auto state = std::ranges::find_if(
+        items.states, [&](const auto& s) { return glob_matches(s.glob, path); });
     if (state != items.states.end()) {
       const auto groups = item_name_->match(path);
       const auto field = [&](const char* name) -> std::string {
@@ -312,7 +228,7 @@ ItemFiles Observation::read_items(const Json& files) const {
     }
     const bool partial = std::ranges::any_of(items.partial, [&](const std::string& p) {
       const auto own = in_folder_named(p, items.folder);
-      return own && glob(*own, path);
+      return own && glob_matches(*own, path);
     });
     if (partial) {
       read.what["partial"].push_back(path);
@@ -369,6 +285,15 @@ void Observation::handed_in(const Json& files) {
 }
 
 void Observation::at_capture(const Json& files) {
+  if (!files.is_array()) {
+    stage_.journal.append({.kind = "snapshot",
+                           .data = {{"when", "after"},
+                                    {"scope", "items"},
+                                    {"clean", false},
+                                    {"what", Json::object()}},
+                           .node = items_node()});
+    return;
+  }
   const ItemFiles seen = read_items(files);
   stage_.journal.append(
       {.kind = "snapshot",

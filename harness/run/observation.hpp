@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ere.hpp"
+#include "run/exit_lines.hpp"
 #include "run/plan_trigger.hpp"
 #include "run/spool.hpp"
 
@@ -41,7 +42,7 @@ class Observation {
 
   // The items that exist now; they are what the run is about. Journals the snapshot `before`.
   void handed_in(const journal::Json& files);
-  // Journals a snapshot `after`.
+  // Journals a snapshot `after`; null files: the folder could not be read, or kept changing.
   void at_capture(const journal::Json& files);
 
   // The server's node, and what observe.sh files must list there; "" when the target has no items.
@@ -79,6 +80,7 @@ class Observation {
   std::vector<std::shared_ptr<Spool>> spools_;
   std::map<std::string, NodeState> nodes_;
   std::vector<std::pair<const scenario::EventPattern*, Ere>> patterns_;
+  ExitLines exits_;
   std::optional<Ere> item_name_;
   std::set<std::string> expected_;  // items handed in
   std::map<std::string, std::string> states_;

@@ -35,17 +35,28 @@ std::vector<SeatPlan> seats_of(const Bundle& bundle) {
 }
 
 std::vector<std::string> nodes_of(const Bundle& bundle, const Plan& plan) {
+  const std::vector<Call> commands = command_calls(bundle, plan);
   std::vector<std::string> nodes;
   for (const auto& node : bundle.lab.nodes) {
     const auto sits = [&](const SeatPlan& s) { return s.node == node.name; };
     const auto acts = [&](const FaultPlan& f) {
       return std::ranges::any_of(f.roles, [&](const RolePlan& r) { return r.node == node.name; });
     };
-    if (std::ranges::any_of(plan.seats, sits) || std::ranges::any_of(plan.faults, acts)) {
+    const auto asked = [&](const Call& c) { return c.node == node.name; };
+    if (std::ranges::any_of(plan.seats, sits) || std::ranges::any_of(plan.faults, acts) ||
+        std::ranges::any_of(commands, asked)) {
       nodes.push_back(node.name);
     }
   }
   return nodes;
+}
+
+std::vector<std::string> hosts_of(const Plan& plan) {
+  std::vector<std::string> hosts = plan.nodes;
+  const auto looks = [](const RolePlan& role) { return role.node == kController; };
+  const auto has = [&](const FaultPlan& fault) { return std::ranges::any_of(fault.roles, looks); };
+  if (std::ranges::any_of(plan.faults, has)) hosts.push_back(kController);
+  return hosts;
 }
 
 std::string without_prefix_length(const std::string& address) {
@@ -105,6 +116,7 @@ Vars target_vars(const Bundle& bundle, const Plan& plan, const SeatPlan& seat) {
 }  // namespace
 
 std::string Call::line() const {
+  if (!own.empty()) return own;
   std::string text;
   for (const auto& [variable, value] : vars) text += variable + "=" + shell_quoted(value) + " ";
   text += fmt::format("sh sh/verb.sh {} {}", shell_quoted(name), verb);
@@ -126,12 +138,24 @@ const SeatPlan* Plan::seat(const std::string& id) const {
   return found == seats.end() ? nullptr : &*found;
 }
 
+const std::string& node_named(const scenario::Lab& lab, const Plan& plan,
+                              const scenario::Selector& selector) {
+  if (selector.word != "node") return plan.node_of(Seat{selector.word, selector.number});
+  const auto n = static_cast<std::size_t>(selector.number);
+  if (n < 1 || n > lab.nodes.size()) {
+    throw Error(Exit::kUsage, "scenario", "there is no " + scenario::to_text(selector),
+                fmt::format("lab \"{}\" has {} nodes", lab.name, lab.nodes.size()));
+  }
+  return lab.nodes[n - 1].name;
+}
+
 Plan plan(const Bundle& bundle, std::uint64_t seed) {
   Plan plan;
   plan.seed = seed;
   plan.seats = seats_of(bundle);
   plan.faults = plan_faults(bundle, plan);
   plan.nodes = nodes_of(bundle, plan);
+  plan.hosts = hosts_of(plan);
   for (const FaultPlan& fault : plan.faults) plan.outage = std::max(plan.outage, fault.hold);
   return plan;
 }

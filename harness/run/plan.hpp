@@ -18,6 +18,9 @@
 
 namespace unplug::run {
 
+// Where the controller itself takes part, as a witness: it looks, and nothing acts on it.
+inline const std::string kController = "controller";
+
 using Vars = std::vector<std::pair<std::string, std::string>>;
 
 // One script call on a node, as docs/node-protocol.md defines it.
@@ -29,6 +32,7 @@ struct Call {
   std::vector<std::string> args;
   Duration within = std::chrono::seconds{10};
   std::string seat;  // of a target's call
+  std::string own;   // the user's own line (`command`), in the home folder instead
 
   // "UNPLUG_X=1 sh sh/verb.sh NAME VERB ARGS"
   std::string line() const;
@@ -90,6 +94,7 @@ struct Plan {
   std::vector<SeatPlan> seats;  // in the order of the target's places
   std::vector<FaultPlan> faults;
   std::vector<std::string> nodes;  // that take part, by lab order
+  std::vector<std::string> hosts;  // those, and kController where a role is at it
   Duration outage{};               // longest hold, for the default of settle
 
   const std::string& node_of(const scenario::Seat& seat) const;
@@ -105,6 +110,13 @@ Plan plan(const scenario::Bundle& bundle, std::uint64_t seed);
 std::vector<std::vector<Call>> target_calls(const scenario::Bundle& bundle, const Plan& plan,
                                             const std::string& verb,
                                             const std::vector<std::string>& args = {});
+
+// The users' own commands, by the index of their expectation as text (Call::name).
+std::vector<Call> command_calls(const scenario::Bundle& bundle, const Plan& plan);
+
+// The node that "node 1" or "worker 2" names; throws Error(kUsage) when there is none.
+const std::string& node_named(const scenario::Lab& lab, const Plan& plan,
+                              const scenario::Selector& selector);
 
 // Everything a run may call, for `unplug plan`: "always" calls are made by every run that ends
 // well, the others only as `when` says.

@@ -33,6 +33,8 @@ void add_faults(Calls& calls, const Plan& plan) {
   }
 }
 
+constexpr std::chrono::seconds kCommand{60};
+
 bool compares_frames(const scenario::Scenario& scenario) {
   for (const auto& expectation : scenario.expect) {
     if (expectation.check == "output" && expectation.compare == "frames") return true;
@@ -41,6 +43,22 @@ bool compares_frames(const scenario::Scenario& scenario) {
 }
 
 }  // namespace
+
+std::vector<Call> command_calls(const scenario::Bundle& bundle, const Plan& plan) {
+  std::vector<Call> calls;
+  const auto& expect = bundle.scenario.expect;
+  for (std::size_t i = 0; i < expect.size(); ++i) {
+    if (expect[i].check != "command") continue;
+    Call call;
+    call.node = node_named(bundle.lab, plan, *expect[i].node);
+    call.name = std::to_string(i);
+    call.verb = "command";
+    call.within = expect[i].within.value_or(kCommand);
+    call.own = expect[i].run;
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
 
 std::vector<PlannedCall> planned_calls(const scenario::Bundle& bundle, const Plan& plan) {
   Calls calls;
@@ -57,6 +75,7 @@ std::vector<PlannedCall> planned_calls(const scenario::Bundle& bundle, const Pla
   if (compares_frames(bundle.scenario)) {
     add_target(calls, bundle, plan, "capture", "frames", {}, {"<captured: output>"});
   }
+  for (const Call& call : command_calls(bundle, plan)) calls.push_back({"capture", {}, call});
   add_target(calls, bundle, plan, "stop", "stop");
   add_target(calls, bundle, plan, "stop", "remove");
   return calls;

@@ -93,14 +93,7 @@ std::string seat_named(const Draft& draft, const std::string& text) {
 
 // "node 2" is the lab's second node; "worker 2" the node where that worker sits.
 std::string node_named(const Draft& draft, const std::string& text) {
-  const Selector selector = selector_of(draft, text);
-  const auto& nodes = draft.bundle.lab.nodes;
-  if (selector.word == "node") {
-    const auto n = static_cast<std::size_t>(selector.number);
-    if (n < 1 || n > nodes.size()) draft.refuse("there is no " + text, "the lab has fewer nodes");
-    return nodes[n - 1].name;
-  }
-  return draft.plan.node_of(Seat{selector.word, selector.number});
+  return run::node_named(draft.bundle.lab, draft.plan, selector_of(draft, text));
 }
 
 std::vector<Choice> node_choices(const Draft& draft, const Param& param) {
@@ -228,7 +221,7 @@ void add_node_vars(Vars& vars, const Draft& draft, const Param& param, const Cho
 }
 
 std::string node_of_role(const Draft& draft, const Role& role, const Choice& choice) {
-  if (role.at == "controller") return "controller";
+  if (role.at == "controller") return kController;
   const std::string param_name = role.at.substr(0, role.at.find('.'));
   const Param* param = draft.injector.param(param_name);
   if (param == nullptr) draft.refuse("role \"" + role.name + "\" is at nothing", role.at);

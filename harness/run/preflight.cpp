@@ -19,7 +19,6 @@ using journal::Json;
 using node::Outcome;
 using Problems = std::vector<std::string>;
 
-constexpr std::chrono::seconds kConnect{15};
 constexpr std::chrono::seconds kAsk{5};
 constexpr std::chrono::seconds kScript{20};
 constexpr int kClockTrips = 5;
@@ -152,10 +151,10 @@ std::string owner() {
 Duration lock_lease(const Context& context) { return context.bundle.lab.limits.fault_lease; }
 
 std::string lock_line(const Context& context, const std::string& verb) {
-  const auto seconds = std::max<std::int64_t>(
+  const auto lease = std::max<std::int64_t>(
       1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
   std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(context.run));
-  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), seconds);
+  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), lease);
   return line;
 }
 
@@ -245,10 +244,11 @@ asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& probl
 // The task must be a named callable of the caller: GCC 12 destroys a lambda with captures inside
 // a co_await expression twice.
 template <class Task>
-asio::awaitable<Problems> on_every_node(Context& context, const Task& task) {
+asio::awaitable<Problems> on_each(Context& context, const std::vector<std::string>& names,
+                                  const Task& task) {
   Problems problems;
   std::vector<asio::awaitable<void>> tasks;
-  for (const std::string& name : context.plan.nodes) tasks.push_back(task(name, problems));
+  for (const std::string& name : names) tasks.push_back(task(name, problems));
   co_await all(context.executor, std::move(tasks));
   std::ranges::sort(problems);
   co_return problems;
@@ -260,14 +260,14 @@ asio::awaitable<Problems> reach(Context& context) {
   const auto task = [&context](const std::string& name, Problems& problems) {
     return reach_one(context, name, problems);
   };
-  co_return co_await on_every_node(context, task);
+  co_return co_await on_each(context, context.plan.hosts, task);
 }
 
 asio::awaitable<Problems> check_markers(Context& context) {
   const auto task = [&context](const std::string& name, Problems& problems) {
     return check_marker(context, name, problems);
   };
-  co_return co_await on_every_node(context, task);
+  co_return co_await on_each(context, context.plan.nodes, task);
 }
 
 asio::awaitable<Problems> probe(Context& context) { return probe_all(context, nullptr); }
@@ -276,13 +276,13 @@ asio::awaitable<Problems> probe(Stage& stage) { return probe_all(stage.context, 
 
 asio::awaitable<void> read_facts(Stage& stage) {
   std::vector<asio::awaitable<void>> tasks;
-  for (const std::string& name : stage.plan().nodes) tasks.push_back(facts_of(stage, name));
+  for (const std::string& name : stage.plan().hosts) tasks.push_back(facts_of(stage, name));
   co_await all(stage.context.executor, std::move(tasks));
 }
 
 asio::awaitable<void> read_clocks(Stage& stage) {
   // One node after the other: another's answers in the same loop would only widen the bounds.
-  for (const std::string& name : stage.plan().nodes) co_await clock_of(stage, name);
+  for (const std::string& name : stage.plan().hosts) co_await clock_of(stage, name);
 }
 
 asio::awaitable<std::vector<std::string>> read_versions(Stage& stage) {
@@ -306,7 +306,7 @@ asio::awaitable<Problems> take_locks(Context& context, Duration wait) {
   };
   const Deadline give_up = within(wait);
   for (;;) {
-    Problems problems = co_await on_every_node(context, task);
+    Problems problems = co_await on_each(context, context.plan.nodes, task);
     if (problems.empty()) co_return problems;
     co_await release_locks(context);
     if (BootClock::now() >= give_up || context.stop != Stop::kNo) co_return problems;
@@ -333,7 +333,7 @@ asio::awaitable<Problems> clear_leftovers(Stage& stage) {
   const auto task = [&stage](const std::string& name, Problems& problems) {
     return clear_node(stage, name, problems);
   };
-  co_return co_await on_every_node(stage.context, task);
+  co_return co_await on_each(stage.context, stage.plan().nodes, task);
 }
 
 }  // namespace unplug::run

@@ -48,9 +48,7 @@ void journal_action(Stage& stage, const Call& what, const char* edge, const Outc
 }
 
 asio::awaitable<void> seat_verb(Stage& stage, Call what, std::string& problem) {
-  journal_action(stage, what, "begin", nullptr);
-  const Outcome outcome = co_await call(stage, what, within(what.within));
-  journal_action(stage, what, "end", &outcome);
+  const Outcome outcome = co_await act(stage, what);
   if (!outcome.ok() && problem.empty()) {
     problem = fmt::format("{} {} on {} ({}): {}", what.name, what.verb, what.node, what.seat,
                           reason(outcome));
@@ -90,6 +88,15 @@ std::string in_folder(const Stage& stage, const std::string& line) {
 asio::awaitable<Outcome> call(Stage& stage, Call what, Deadline deadline) {
   co_return co_await stage.context.node(what.node).exec(
       node::Command(in_folder(stage, what.line())), deadline);
+}
+
+asio::awaitable<Outcome> act(Stage& stage, Call what) {
+  journal_action(stage, what, "begin", nullptr);
+  const std::string line = what.own.empty() ? in_folder(stage, what.line()) : what.own;
+  const Outcome outcome =
+      co_await stage.context.node(what.node).exec(node::Command(line), within(what.within));
+  journal_action(stage, what, "end", &outcome);
+  co_return outcome;
 }
 
 asio::awaitable<void> all(asio::any_io_executor executor,

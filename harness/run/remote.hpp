@@ -7,6 +7,9 @@
 
 namespace unplug::run {
 
+// A node that does not answer in this time cannot be reached.
+constexpr std::chrono::seconds kConnect{15};
+
 // The runs that have a folder on a node, one a line.
 constexpr const char* kListRuns =
     "for d in ~/.unplug/*/sh; do [ -d \"$d\" ] && basename \"${d%/sh}\"; done; :";
@@ -16,6 +19,9 @@ std::string in_folder(const Stage& stage, const std::string& line);
 
 // One injector call; nothing is journaled.
 asio::awaitable<node::Outcome> call(Stage& stage, Call what, Deadline deadline);
+
+// One call with its `action` events; a user's own line runs in the home folder.
+asio::awaitable<node::Outcome> act(Stage& stage, Call what);
 
 // A target verb on all its seats, in the order of places; `action` events around each. Stops at
 // the first group in which one failed, unless it takes things back (stop, remove). Empty = all

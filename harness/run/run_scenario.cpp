@@ -32,11 +32,8 @@ void make_nodes(Context& context) {
     context.nodes[name] = node::make_ssh_node(context.executor, *context.bundle.lab.node(name),
                                               context.bundle.lab.known_hosts);
   }
-  for (const FaultPlan& fault : context.plan.faults) {
-    for (const RolePlan& role : fault.roles) {
-      if (role.node != "controller" || context.nodes.contains("controller")) continue;
-      context.nodes["controller"] = node::make_local_node(context.executor, "controller");
-    }
+  if (std::ranges::find(context.plan.hosts, kController) != context.plan.hosts.end()) {
+    context.nodes[kController] = node::make_local_node(context.executor, kController);
   }
 }
 

@@ -73,7 +73,9 @@ std::string to_text(const Selector& selector) {
 }
 
 const std::vector<std::string>& check_names() {
-  static const std::vector<std::string> names = {"conservation", "timeout", "cleanup", "output"};
+  static const std::vector<std::string> names = {
+      "timeout", "cancellation", "cleanup",     "restart_point", "conservation", "exclusive_claim",
+      "output",  "refuses",      "honest_exit", "progress",      "command"};
   return names;
 }
 

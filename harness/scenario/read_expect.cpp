@@ -8,17 +8,41 @@
 namespace unplug::scenario {
 namespace {
 
-// What each check takes beside "check" and "name".
-const std::map<std::string, std::vector<std::string>> kKeys = {
+// What a check takes beside "check" and "name", and which of it must be there.
+struct Keys {
+  std::vector<std::string> may, must;
+};
+const std::map<std::string, Keys> kKeys = {
+    {"timeout", {{"of", "since"}, {"outcome", "within"}}},
+    {"cancellation", {{"of", "items", "exit"}, {"within"}}},
+    {"cleanup", {{"of", "within", "allow"}, {}}},
+    {"restart_point", {{"of", "lost_at_most"}, {}}},
     {"conservation", {}},
-    {"timeout", {"of", "outcome", "within", "since"}},
-    {"cleanup", {"of", "within", "allow"}},
-    {"output", {"compare"}},
+    {"exclusive_claim", {{"stop_within"}, {}}},
+    {"output", {{"compare"}, {}}},
+    {"refuses", {{"of", "names"}, {"within"}}},
+    {"honest_exit", {{"of"}, {}}},
+    {"progress", {{"of", "rate"}, {"within"}}},
+    {"command", {{}, {"node", "run", "within"}}},
 };
 
-const std::vector<std::string> kLaterChecks = {"cancellation", "restart_point", "exclusive_claim",
-                                               "refuses",      "honest_exit",   "progress",
-                                               "command"};
+// Every key that some check takes, with what to write where it is missing.
+const std::vector<std::pair<std::string, std::string>> kAllKeys = {
+    {"of", ""},
+    {"outcome", "one of "},
+    {"within", "\"15s\""},
+    {"since", ""},
+    {"compare", ""},
+    {"allow", ""},
+    {"items", ""},
+    {"exit", ""},
+    {"lost_at_most", ""},
+    {"stop_within", ""},
+    {"names", ""},
+    {"rate", ""},
+    {"node", "\"node 1\""},
+    {"run", R"("test -e /var/log/farm")"},
+};
 
 const std::vector<std::string> kOutcomes = {"unaffected", "rides_through", "fails_clean",
                                             "reassigned"};
@@ -38,13 +62,13 @@ class ExpectReader {
     object_.later("if");
     object_.later("known_issue");
     const Value* check = object_.need("check", "\"conservation\"");
-    for (const char* key : {"of", "outcome", "within", "since", "compare", "allow"}) one(key);
+    for (const auto& [key, example] : kAllKeys) one(key);
     if (check == nullptr || !known(*check)) {
       object_.rest();  // keys of a check that is not known
       return std::move(expect_);
     }
     belongs();
-    needs(*check);
+    check_meaning(sheet_, value_, context_, scenario_, expect_);
     return std::move(expect_);
   }
 
@@ -58,6 +82,14 @@ class ExpectReader {
     if (key == "since") sheet_.read_word(*value, key, {"fired", "reverted"}, expect_.since);
     if (key == "compare") compare(*value);
     if (key == "allow") sheet_.read(*value, key, expect_.allow);
+    if (key == "items") items(*value);
+    if (key == "exit") exit(*value);
+    if (key == "lost_at_most") lost(*value);
+    if (key == "stop_within") sheet_.read(*value, key, expect_.stop_within);
+    if (key == "names") sheet_.read(*value, key, expect_.names);
+    if (key == "rate") rate(*value);
+    if (key == "node") node(*value);
+    if (key == "run") sheet_.read(*value, key, expect_.run);
   }
 
   void of(const Value& list) {
@@ -89,97 +121,74 @@ class ExpectReader {
     sheet_.read_word(value, "compare", {"bytes", "frames"}, expect_.compare);
   }
 
+  void items(const Value& list) {
+    if (!sheet_.read(list, "items", expect_.items) || !expect_.items.empty()) return;
+    sheet_.complain(list, "\"items\" names none",
+                    "write globs such as [\"shot-*\"], or leave it out: the whole job");
+  }
+
+  // 130, or "TERM".
+  void exit(const Value& value) {
+    WantedExit& exit = expect_.exit.emplace();
+    if (value.kind == Value::Kind::kString) {
+      read_scalar(sheet_, value, "exit", "signal", exit.signal);
+    } else if (sheet_.read(value, "exit", exit.code) && (*exit.code < 0 || *exit.code > 255)) {
+      sheet_.complain(value, fmt::format("nothing exits with {}", *exit.code),
+                      "write 0 to 255, or a signal such as \"TERM\"");
+    }
+  }
+
+  void lost(const Value& value) {
+    int steps = 0;
+    if (!sheet_.read(value, "lost_at_most", steps)) return;
+    if (steps >= 0) {
+      expect_.lost_at_most = steps;
+      return;
+    }
+    sheet_.complain(value, "fewer than no steps cannot be lost", "write 0 or more");
+  }
+
+  void rate(const Value& value) {
+    if (!sheet_.read(value, "rate", expect_.rate)) return;
+    if (*expect_.rate > 0 && *expect_.rate <= 1) return;
+    sheet_.complain(value, "\"rate\" is a fraction of the undisturbed run's rate",
+                    "write a number above 0 and up to 1, such as 0.5");
+  }
+
+  void node(const Value& value) {
+    expect_.node = read_selector(sheet_, value, "node", Subject::kNode, context_, scenario_);
+    if (!expect_.node || expect_.node->pick == Selector::Pick::kOne) return;
+    sheet_.complain(value, fmt::format("\"{}\" is not one node", value.text),
+                    R"(write "node 1", or "worker 2")");
+  }
+
   bool known(const Value& check) {
     if (!sheet_.read(check, "check", expect_.check)) return false;
     if (kKeys.contains(expect_.check)) return true;
-    if (std::ranges::find(kLaterChecks, expect_.check) != kLaterChecks.end()) {
-      sheet_.complain(check, fmt::format("this build has no check \"{}\" yet", expect_.check),
-                      "there are " + listed(check_names()));
-      return false;
-    }
-    std::vector<std::string> all = check_names();
-    all.insert(all.end(), kLaterChecks.begin(), kLaterChecks.end());
-    sheet_.unknown(check.position, "check", expect_.check, all);
+    sheet_.unknown(check.position, "check", expect_.check, check_names());
     return false;
   }
 
   void belongs() {
-    const auto& keys = kKeys.at(expect_.check);
-    for (const char* key : {"of", "outcome", "within", "since", "compare", "allow"}) {
+    const Keys& keys = kKeys.at(expect_.check);
+    for (const auto& [key, example] : kAllKeys) {
       const Value* value = value_.find(key);
-      if (value == nullptr || std::ranges::find(keys, key) != keys.end()) continue;
-      sheet_.complain(*value, fmt::format("check \"{}\" has no \"{}\"", expect_.check, key),
-                      "leave it out");
+      const bool must = std::ranges::find(keys.must, key) != keys.must.end();
+      const bool may = must || std::ranges::find(keys.may, key) != keys.may.end();
+      if (value != nullptr && !may) {
+        sheet_.complain(*value, fmt::format("check \"{}\" has no \"{}\"", expect_.check, key),
+                        "leave it out");
+      }
+      if (value == nullptr && must) missing(key, example);
     }
   }
 
-  void needs(const Value& check) {
-    if (expect_.check == "timeout") timeout();
-    if (expect_.check == "output" && expect_.compare.empty()) expect_.compare = "bytes";
-    const Target* target = context_.target;
-    if (target == nullptr) return;
-    const bool items = expect_.check == "conservation" || expect_.check == "output";
-    if (items && !target->items) {
-      sheet_.complain(check, fmt::format("check \"{}\" needs work items", expect_.check),
-                      fmt::format("target \"{}\" declares no \"items\"", target->name));
-    } else if (expect_.check == "output" && target->items->outputs.empty()) {
-      sheet_.complain(check, "check \"output\" needs outputs",
-                      fmt::format("target \"{}\" declares none in \"items\"", target->name));
-    }
-    if (expect_.compare == "frames" && target->verb("frames") == nullptr) {
-      sheet_.complain(*value_.find("compare"), "only a target can decode its frames",
-                      fmt::format("target \"{}\" has no verb \"frames\"", target->name));
-    }
-  }
-
-  void timeout() {
-    if (value_.find("outcome") == nullptr) {
-      sheet_.complain(value_, "check \"timeout\" needs an \"outcome\"",
-                      "write \"outcome\": one of " + listed(kOutcomes));
-    }
-    if (value_.find("within") == nullptr) {
-      sheet_.complain(value_, "check \"timeout\" needs a \"within\"", "write \"within\": \"15s\"");
-    }
-    if (scenario_.faults.empty()) {
-      sheet_.complain(value_, "check \"timeout\" judges a response, and there is no fault",
-                      "write a fault, or leave the check out");
-    }
-    if (expect_.since == "reverted") reverted();
-    events();
-  }
-
-  // A lasting fault is never reverted.
-  void reverted() {
-    for (const Fault& fault : scenario_.faults) {
-      const bool asked =
-          expect_.of.empty() || std::ranges::find(expect_.of, fault.id) != expect_.of.end();
-      const Injector* injector = context_.injector(fault.injector);
-      if (!asked || injector == nullptr || !injector->lasting) continue;
-      sheet_.complain(*value_.find("since"),
-                      fmt::format("fault \"{}\" is lasting and never reverted", fault.id),
-                      "write \"since\": \"fired\"");
-    }
-  }
-
-  // Outcomes that can be told from certain events only.
-  void events() {
-    if (context_.target == nullptr || expect_.outcome.empty()) return;
-    const auto& all = context_.target->events;
-    const auto works = [](Work which) {
-      return [which](const EventPattern& event) { return event.work == which; };
-    };
-    const auto counts = [](const EventPattern& event) { return !event.progress.empty(); };
-    const Value& outcome = *value_.find("outcome");
-    if (expect_.outcome == "reassigned" && (std::ranges::none_of(all, works(Work::kBegin)) ||
-                                            std::ranges::none_of(all, works(Work::kEnd)))) {
-      sheet_.complain(outcome, "\"reassigned\" is told by events that begin and end work",
-                      fmt::format("target \"{}\" emits none", context_.target->name));
-    }
-    if (expect_.outcome == "rides_through" && std::ranges::none_of(all, counts) &&
-        std::ranges::none_of(all, works(Work::kEnd))) {
-      sheet_.complain(outcome, "\"rides_through\" is told by events that show progress",
-                      fmt::format("target \"{}\" emits none", context_.target->name));
-    }
+  void missing(const std::string& key, const std::string& example) {
+    sheet_.complain(
+        value_,
+        fmt::format("check \"{}\" needs {} \"{}\"", expect_.check, key == "outcome" ? "an" : "a",
+                    key),
+        fmt::format("write \"{}\": {}{}", key, example, key == "outcome" ? listed(kOutcomes) : ""));
   }
 
   Sheet& sheet_;

@@ -68,6 +68,10 @@ class InjectorReader {
     object.may("acts", role.acts);
     const Value* at = object.need("at", "\"link.near\"");
     if (at == nullptr || !sheet_.read(*at, "at", role.at)) return;
+    if (role.at == "controller" && role.acts) {
+      sheet_.complain(*at, "a role at the controller cannot act: it heals the others",
+                      "leave \"acts\" out, and let another role act");
+    }
     const std::vector<std::string> spots = where_roles_are();
     const bool typed = std::ranges::none_of(injector_.params,
                                             [](const Param& param) { return param.type.empty(); });

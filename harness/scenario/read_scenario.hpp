@@ -38,6 +38,10 @@ void read_trigger(Sheet& sheet, Object& object, const Context& context, const Sc
 
 void read_faults(Sheet& sheet, const Value* list, const Context& context, Scenario& scenario);
 
+// What an expectation says, held against the faults and the target; fills in defaults.
+void check_meaning(Sheet& sheet, const Value& value, const Context& context,
+                   const Scenario& scenario, Expectation& expect);
+
 void read_expectations(Sheet& sheet, const Value* list, const Context& context, Scenario& scenario);
 
 }  // namespace unplug::scenario

@@ -65,15 +65,29 @@ struct Fault {
   std::optional<Duration> tolerance_time;
 };
 
+// How a process should end: by a code, or by a signal ("TERM").
+struct WantedExit {
+  std::optional<int> code;
+  std::string signal;
+};
+
 struct Expectation {
   std::string name;  // for reports; "" = the check's name
   std::string check;
   std::vector<std::string> of;  // fault ids; empty = all
   std::string outcome;          // timeout
   std::optional<Duration> within;
-  std::string since;               // "fired" (default) or "reverted"
-  std::string compare;             // output: bytes or frames
-  std::vector<std::string> allow;  // cleanup: path globs that may stay
+  std::string since;                // "fired" (default) or "reverted"
+  std::string compare;              // output: bytes or frames
+  std::vector<std::string> allow;   // cleanup: path globs that may stay
+  std::vector<std::string> items;   // cancellation: globs of items; empty = the whole job
+  std::optional<WantedExit> exit;   // cancellation: of the launcher, else of the job's processes
+  std::optional<int> lost_at_most;  // restart_point: steps
+  std::optional<Duration> stop_within;  // exclusive_claim
+  std::string names;                    // refuses: what the message must name
+  std::optional<double> rate;           // progress: a fraction of the baseline's
+  std::optional<Selector> node;         // command: where
+  std::string run;                      // command: a line for sh
 };
 
 struct Workload {

@@ -37,6 +37,14 @@ struct Verb {
   Duration within{};
 };
 
+// A line of the log of whoever waits for a process: how that ended.
+struct ExitLine {
+  std::string log;
+  std::string match;  // POSIX extended regular expression
+  // pid, and code: as a shell has it, 128 + N for signal N; -N is signal N too.
+  std::map<std::string, int> fields;
+};
+
 // A part: what a process is in its target.
 struct Part {
   std::string name;
@@ -45,6 +53,7 @@ struct Part {
   // child of that part whose command line matches `command` (a POSIX extended expression).
   std::string child_of;
   std::string command;
+  std::optional<ExitLine> exits;
 };
 
 struct Log {
@@ -62,6 +71,7 @@ struct EventPattern {
   std::map<std::string, int> fields;  // field name -> capture number
   Work work = Work::kNone;            // the event begins or ends work on its field `item`
   std::string progress;               // the field that is a counter, or empty
+  std::string refuses;                // the field that names what was mismatched, or empty
 };
 
 struct ItemState {
@@ -69,15 +79,19 @@ struct ItemState {
   std::string glob;  // relative to the items' folder, "queue/*.job"
 };
 
+// One output of an item: a path with $ITEM, or several of which an item has one.
+using OutputPaths = std::vector<std::string>;
+
 // Work items of a farm: files whose place says their state.
 struct Items {
   std::string folder;
   std::vector<ItemState> states;
   std::string match;                  // on the path relative to the folder
   std::map<std::string, int> fields;  // item, and optionally node, pid (the owner)
-  std::map<std::string, std::vector<std::string>> outputs;  // state -> paths with $ITEM
+  std::map<std::string, std::vector<OutputPaths>> outputs;  // by state
   std::vector<std::string> partial;                         // "FOLDER:GLOB"
   std::vector<std::string> terminal;                        // states in which an item is at rest
+  std::string cancelled;                                    // the state of a cancelled item, or ""
 };
 
 struct Observer {
@@ -115,6 +129,7 @@ struct Target {
   std::vector<Verb> verbs;
   std::vector<std::string> recover;
   std::vector<Part> parts;
+  std::string launcher;  // the part whose exit speaks for the whole job, or ""
   std::vector<Log> logs;
   std::vector<EventPattern> events;
   std::optional<Items> items;

@@ -26,7 +26,8 @@ inline scenario::Target farm_target() {
   target.name = "farm";
   target.kind = "farm";
   target.places = {{"server", 1, 1}, {"worker", 1, std::nullopt}};
-  target.parts = {{"worker", "worker", "", ""}, {"renderer", "worker", "worker", "^ffmpeg "}};
+  target.parts = {{"worker", "worker", "", "", std::nullopt},
+                  {"renderer", "worker", "worker", "^ffmpeg ", std::nullopt}};
   const auto event = [](const char* name, scenario::Work work, const char* progress) {
     scenario::EventPattern pattern;
     pattern.name = name;
@@ -40,7 +41,7 @@ inline scenario::Target farm_target() {
   scenario::Items items;
   items.folder = "share";
   items.states = {{"queued", ""}, {"claimed", ""}, {"done", ""}, {"failed", ""}};
-  items.outputs = {{"done", {"done/$ITEM.mp4"}}};
+  items.outputs = {{"done", {{"done/$ITEM.mp4"}}}};
   items.terminal = {"done", "failed"};
   target.items = items;
   target.observers = {{"log", "log", "worker", "", "", {}},
@@ -55,15 +56,16 @@ class Story {
   static constexpr double kSkew = 1000;  // the nodes' clocks, ahead of the controller's
   static constexpr double kStart = 10;   // phase `run`
 
-  Story() {
+  // Round trips of some seconds leave as much open of when a thing happened on a node.
+  explicit Story(double round_trip = 0.004, bool embedded = true) {
     add(0, "run_opened",
         {{"run", "r"},
-         {"embedded", true},
+         {"embedded", embedded},
          {"seats",
           {{{"seat", "server-1"}, {"node", "node1"}},
            {{"seat", "worker-1"}, {"node", "node1"}},
            {{"seat", "worker-2"}, {"node", "node2"}}}}});
-    for (const char* node : {"node1", "node2"}) clock(node, 1);
+    for (const char* node : {"node1", "node2"}) clock(node, 1, round_trip);
     for (const char* node : {"node1", "node2"}) observer(node, 2, "begin", 2, 2);
     phase(kStart, "run", "begin");
     baseline_ref(true);
@@ -214,6 +216,32 @@ class Story {
                 {"clean", clean},
                 {"what", {{"items", list}, {"foreign", foreign}}}},
                "node1", "observer:share", true);
+  }
+  struct Held {
+    std::string item, state, owner;
+  };
+  // As `items`, with the owners that the files' names tell.
+  std::uint64_t claims(double t, const std::string& when, const std::vector<Held>& all,
+                       bool clean = true) {
+    Json list = Json::array();
+    for (const Held& held : all) {
+      const std::string in = held.owner.empty() ? "" : held.owner + "/";
+      list.push_back({{"item", held.item},
+                      {"state", held.state},
+                      {"owner", held.owner.empty() ? Json(nullptr) : Json(held.owner)},
+                      {"file", held.state + "/" + in + held.item + ".job"}});
+    }
+    return add(t, "snapshot",
+               {{"when", when},
+                {"scope", "items"},
+                {"clean", clean},
+                {"what", {{"items", list}, {"foreign", Json::array()}}}},
+               "node1", "observer:share", true);
+  }
+  void says(double t, const std::string& seat, const std::string& event, Json fields) {
+    add(t, "target",
+        {{"event", event}, {"fields", fields}, {"seat", seat}, {"text", event + " it"}},
+        node_of(seat), "observer:log", true);
   }
   void node_lists(double t, const std::string& when, const std::string& node,
                   std::vector<std::string> files, std::vector<std::string> ports = {},

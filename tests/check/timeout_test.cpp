@@ -178,6 +178,71 @@ TEST_F(Timeout, DoesNotFailCleanWhenARankHangs) {
   expect("fails_clean", Says::kFail, "hangs busy (98 % of a core): alive 19 s later");
 }
 
+struct Hang : Timeout {
+  // worker-1 stays for 19 s after the kill, and burns so many ms of CPU a second.
+  void stays(int cpu_ms) {
+    start();
+    story.killed(20);
+    story.proc(20.4, "worker-2", 42, "gone", {{"signal", "KILL"}});
+    for (int t = 21; t < 40; ++t) {
+      story.proc(t, "worker-1", 41, "sample", nullptr, "worker", (t - 20) * cpu_ms);
+    }
+  }
+};
+
+TEST_F(Hang, IsIdleUnderFivePercentAndMixedUnderTwenty) {
+  const Story empty = story;
+  stays(10);
+  finish(45);
+  expect("fails_clean", Says::kFail, "hangs idle (1 % of a core)");
+  story = empty;
+  stays(100);
+  finish(45);
+  expect("fails_clean", Says::kFail, "hangs mixed (10 % of a core)");
+}
+
+TEST_F(Hang, IsClassedByItsLastWindowOnly) {
+  start();
+  story.killed(20);
+  for (int t = 21; t < 40; ++t) {
+    story.proc(t, "worker-1", 41, "sample", nullptr, "worker", std::min(t - 20, 10) * 1000);
+  }
+  finish(45);
+  expect("fails_clean", Says::kFail, "hangs idle (0 % of a core)");
+}
+
+TEST_F(Hang, IsNoneWhenWorkSimplyGoesOn) {
+  stays(980);
+  for (int t = 21; t < 40; ++t) story.frame(t, "worker-1", "shot-1", t);
+  finish(45);
+  expect("fails_clean", Says::kFail, "goes on as if nothing had happened");
+}
+
+TEST_F(Hang, IsNoneWhenProgressComesBackLate) {
+  stays(980);
+  for (int t = 30; t < 40; ++t) story.frame(t, "worker-1", "shot-1", t);
+  finish(45);
+  expect("fails_clean", Says::kFail, "makes progress again, late");
+}
+
+TEST_F(Hang, IsNotOfARankThatWeFroze) {
+  start();
+  story.frozen(20, 44);
+  story.proc(23, "worker-1", 41, "gone", {{"code", 3}});
+  for (int t = 21; t < 44; ++t) story.proc(t, "worker-2", 42, "sample");
+  finish(50);
+  expect("fails_clean", Says::kCannotTell, "pid 42 of worker-2 at node2 was not seen to end");
+  expect("fails_clean", Says::kCannotTell, "worker-1 noticed first, after");
+}
+
+TEST_F(Hang, StillNamesWhoNoticedFirst) {
+  stays(980);
+  story.proc(11, "worker-1", 60, "start");
+  story.proc(22, "worker-1", 60, "gone", {{"code", 4}});
+  finish(45);
+  expect("fails_clean", Says::kFail, "; worker-1 noticed first, after");
+}
+
 TEST_F(Timeout, DoesNotFailCleanWhenARankEndsAsIfAllWereWell) {
   start();
   story.killed(20);

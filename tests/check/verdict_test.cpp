@@ -5,7 +5,7 @@ namespace unplug::check {
 namespace {
 
 const Story::Items kQueued = {{"shot-1", "queued"}};
-const Story::Items kDone = {{"shot-1", "done"}};
+const Story::Items kWellDone = {{"shot-1", "done"}};
 const Story::Items kLost = {};
 
 struct Plot {
@@ -29,7 +29,7 @@ Result verdict_of(const Plot& story) {
     run.fault(24, "freeze", "reverting");
     if (story.healed) run.fault(25, "freeze", "reverted");
   }
-  run.items(39, "after", story.fails ? kLost : kDone);
+  run.items(39, "after", story.fails ? kLost : kWellDone);
   if (story.closed != "") run.close(40, story.closed);
   return judging.judge(run);
 }
@@ -92,7 +92,7 @@ TEST(Verdict, IsInconclusiveWhenTheChainDoesNotHold) {
   Story run;
   run.items(12, "before", kQueued);
   run.frozen(20, 24);
-  run.items(39, "after", kDone);
+  run.items(39, "after", kWellDone);
   run.close(40);
   Case c;
   c.journal = run.journal();
@@ -133,7 +133,7 @@ TEST(Verdict, IsInconclusiveWhenAFaultOfTheScenarioIsNotInTheJournal) {
   Story run;
   run.items(12, "before", kQueued);
   run.frozen(20, 24);
-  run.items(39, "after", kDone);
+  run.items(39, "after", kWellDone);
   run.close(40);
   const Result result = judging.judge(run);
   EXPECT_EQ(result.verdict, Verdict::kInconclusive);

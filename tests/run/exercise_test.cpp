@@ -33,7 +33,6 @@ class ExerciseTest : public testing::Test {
   }
 };
 
-scenario::Fault kill() { return fault("kill", "process_kill", "worker 2", scenario::At{}); }
 
 TEST_F(ExerciseTest, StartsNothingWhenAProbeRefuses) {
   FakeFarm farm({kill()});

@@ -30,6 +30,8 @@ namespace unplug::run {
 
 using namespace std::chrono_literals;
 
+inline scenario::Fault kill() { return fault("kill", "process_kill", "worker 2", scenario::At{}); }
+
 // One fault instance as its node has it.
 struct FakeGuard {
   enum class Arm { kArms, kRefuses };

@@ -156,6 +156,42 @@ TEST_F(ObservationTest, JournalsProcessesWithTheirBoot) {
   EXPECT_TRUE(proc.at("exit").is_null());  // unknown, never 0
 }
 
+TEST(ObservationOfExits, JournalsHowAProcessEndedAsItsSupervisorSays) {
+  FakeFarm farm;
+  scenario::Target& target = farm.bundle.target;
+  target.logs.push_back({"supervisor", "worker", "$UNPLUG_LOGS/supervisor.$SEAT.log"});
+  for (scenario::Part& part : target.parts) {
+    if (part.name != "worker") continue;
+    part.exits = scenario::ExitLine{
+        "supervisor", "^worker ([0-9]+) exited ([0-9]+)$", {{"pid", 1}, {"code", 2}}};
+  }
+  Observation observation(farm.stage, [](const SeenEvent&) {});
+  ASSERT_EQ(farm.await(observation.start()), "");
+  const Json line{{"k", "line"},
+                  {"o", "supervisor@worker-2"},
+                  {"nt", 1100000000},
+                  {"text", "worker 42 exited 137"}};
+  farm.followed["node2"]->say(line.dump());
+  ASSERT_TRUE(farm.run_until([&] { return !farm.all("proc").empty(); }));
+  const Json proc = farm.all("proc")[0];
+  EXPECT_EQ(proc.at("edge"), "exited");
+  EXPECT_EQ(proc.at("pid"), 42);
+  EXPECT_TRUE(proc.at("start").is_null());
+  EXPECT_EQ(proc.at("boot"), "boot-of-node2");
+  EXPECT_EQ(proc.at("part"), "worker");
+  EXPECT_EQ(proc.at("seat"), "worker-2");
+  EXPECT_EQ(proc.at("exit"), Json({{"signal", "KILL"}}));
+}
+
+TEST_F(ObservationTest, JournalsAListThatKeptChangingAsTorn) {
+  start();
+  observation_.handed_in(Json::parse(R"([["queue/a.job",0]])"));
+  observation_.at_capture(nullptr);
+  const Json torn = farm_.all("snapshot").back();
+  EXPECT_EQ(torn.at("when"), "after");
+  EXPECT_EQ(torn.at("clean"), false);
+}
+
 TEST_F(ObservationTest, LosesNoLineAfterOneThatIsNotAsTheProtocolSays) {
   start();
   say("node1", {{"k", "files"}, {"o", "share"}, {"nt", 1}, {"clean", true}});

@@ -54,8 +54,8 @@ inline scenario::Bundle farm(std::vector<scenario::Fault> faults) {
   bundle.target.verbs = {{"deploy", "all", std::chrono::seconds{5}},
                          {"ready", "worker", std::chrono::seconds{5}},
                          {"enqueue", "server", std::chrono::seconds{5}}};
-  bundle.target.parts = {{"worker", "worker", "", ""},
-                         {"renderer", "worker", "worker", "^ffmpeg "}};
+  bundle.target.parts = {{"worker", "worker", "", "", std::nullopt},
+                         {"renderer", "worker", "worker", "^ffmpeg ", std::nullopt}};
   bundle.target.logs = {{"worker", "worker", "$UNPLUG_LOGS/worker.$SEAT.log"}};
   scenario::EventPattern frame;
   frame.name = "frame";
