@@ -106,6 +106,13 @@ TEST(Plan, RefusesAModelThatTheTargetHasNot) {
   EXPECT_THROW(plan(bundle, 1), Error);
 }
 
+TEST(Plan, RefusesACutOffNodeThatNobodyElseSees) {
+  auto bundle = with_node_fault();
+  bundle.injectors["fill"].cuts = scenario::Cuts::kNode;
+  bundle.scenario.faults.at(0).params["witness"].text = "node 2";
+  EXPECT_THROW(plan(bundle, 1), Error);
+}
+
 TEST(Plan, LeasesCoverTheHoldOnANodeThatIsCutOff) {
   auto bundle = with_node_fault();
   bundle.injectors["fill"].cuts = scenario::Cuts::kNode;
