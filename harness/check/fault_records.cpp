@@ -106,7 +106,7 @@ void FaultRecords::add_proof(const Event& event, Span when) {
   FaultRecord& fault = record(text_of(event.data, "fault"));
   fault.proofs.push_back({event.seq, text_of(event.data, "role"), event.node,
                           text_of(event.data, "says"), text_of(event.data, "of") != "reverted",
-                          when});
+                          when, flag_of(event.data, "afterwards", false)});
 }
 
 std::vector<FaultRecord> FaultRecords::settled(const History& history, const Case& c) {

@@ -31,8 +31,8 @@ struct Call {
   Vars vars;
   std::vector<std::string> args;
   Duration within = std::chrono::seconds{10};
-  std::string seat;  // of a target's call
-  std::string own;   // the user's own line (`command`), in the home folder instead
+  std::string seat;   // of a target's call
+  std::string own{};  // the user's own line (`command`), in the home folder instead
 
   // "UNPLUG_X=1 sh sh/verb.sh NAME VERB ARGS"
   std::string line() const;
