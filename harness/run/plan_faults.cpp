@@ -324,6 +324,11 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
     planned.roles.push_back(role_of(draft, role, choice));
   }
   const std::string& actor_node = planned.actor().node;
+  const auto is_there = [&](const RolePlan& role) { return role.node == actor_node; };
+  if (planned.cuts_off() && !planned.lasting && std::ranges::all_of(planned.roles, is_there)) {
+    draft.refuse("nobody but " + actor_node + " itself would see it cut off",
+                 "name another node as its witness");
+  }
   const scenario::LabNode* node = draft.bundle.lab.node(actor_node);
   const auto platform = node ? node->platform : scenario::Platform::kLinux;
   const auto needs = draft.injector.platforms.find(platform);

@@ -106,12 +106,11 @@ TEST(Plan, RefusesAModelThatTheTargetHasNot) {
   EXPECT_THROW(plan(bundle, 1), Error);
 }
 
-TEST(Plan, LeasesCoverTheHoldOnANodeThatIsCutOff) {
+TEST(Plan, RefusesACutOffNodeThatNobodyElseSees) {
   auto bundle = with_node_fault();
   bundle.injectors["fill"].cuts = scenario::Cuts::kNode;
-  const FaultPlan fill = plan(bundle, 1).faults.at(0);
-  EXPECT_TRUE(fill.cuts_off());
-  EXPECT_EQ(fill.lease, 6s + bundle.lab.limits.margin);
+  bundle.scenario.faults.at(0).params["witness"].text = "node 2";
+  EXPECT_THROW(plan(bundle, 1), Error);
 }
 
 TEST(Plan, FindsAChildThroughItsParent) {
@@ -177,6 +176,9 @@ TEST(Plan, CoversTheHoldWithTheLeaseOnANodeThatIsCutOff) {
                                   fault("g", "process_freeze", "worker 1", scenario::At{1s}, 6s)});
   scenario::Injector cutting = process_injector("sleep_like", false);
   cutting.cuts = scenario::Cuts::kNode;
+  cutting.params.push_back({"witness", "node", {}, {}});
+  cutting.roles.push_back({"witness", "witness", false});
+  bundle.scenario.faults[1].params["witness"].text = "node 1";
   bundle.injectors["sleep_like"] = cutting;
   bundle.scenario.faults[0].params["process"].text = "renderer 2";
   const Plan planned = plan(bundle, 1);
