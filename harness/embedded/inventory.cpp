@@ -64,7 +64,7 @@ std::string lab_json(const Blueprint& lab, const Keys& keys) {
         {"disk_floor", "8MiB"},
         {"memory_floor", "256MiB"}}},
       // Names what is shipped; of an embedded lab every injector may be used.
-      {"allow", Json::array({"process_kill", "process_freeze"})},
+      {"allow", Json::array({"process_kill", "process_freeze", "link_drop"})},
   };
   return file.dump(2) + "\n";
 }

@@ -27,6 +27,8 @@ cd "$run_folder" || exit 3
 umask 077
 # shellcheck source=injectors/sh/prelude.sh
 . "$fault_folder/prelude.sh"
+# shellcheck source=injectors/sh/interface.sh
+. "$fault_folder/interface.sh"
 # shellcheck disable=SC1091
 . "$fault_folder/injector.sh"
 set +eu # nothing that fails here may end the guard
