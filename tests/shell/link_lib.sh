@@ -131,11 +131,10 @@ status_is() {
 
 begin_link_fault() {
   both_say "before" 0 probe
-  both_say "before fire" 1 verify
   says "before" 0 arm
-  both_say "armed" 1 verify
   open_guard 60 100
   armed || fail "$UNPLUG_FAULT: not armed: $(cat "$channel/err")"
+  both_say "before fire" 1 verify
 }
 fire_it() {
   tell_guard fire
