@@ -64,7 +64,8 @@ std::string lab_json(const Blueprint& lab, const Keys& keys) {
         {"disk_floor", "8MiB"},
         {"memory_floor", "256MiB"}}},
       // Names what is shipped; of an embedded lab every injector may be used.
-      {"allow", Json::array({"process_kill", "process_freeze", "link_drop"})},
+      {"allow",
+       Json::array({"process_kill", "process_freeze", "link_drop", "link_flap", "link_block"})},
   };
   return file.dump(2) + "\n";
 }

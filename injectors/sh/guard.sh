@@ -243,7 +243,7 @@ guarded() { alive "$boot_id" $$ "$my_start" && [ "$proc_state" != T ]; }
 # in_background FUNCTION (in fire): a fault that goes on acting does so in a child, until the undo.
 # Before each act FUNCTION asks `guarded`.
 # SAFETY: the child may begin when it stands in the list that a next generation ends; it waits for that
-# word, and goes when we are gone. Test: link_injectors.test (flapping, guard killed -9).
+# word, and goes when we are gone. Test: link_flap.test (guard killed -9).
 in_background() {
   open_ends background || return 1
   (

@@ -147,3 +147,61 @@ end_it() {
   lose_channel
   expect "$UNPLUG_FAULT: nothing of the guard is left" eventually 5 nothing_left "$UNPLUG_FAULT"
 }
+
+# ---- what every link injector must stand
+
+# The undo is asked for a second time, by a guard of its own: nothing is left to do, nothing is done.
+revert_again() {
+  rm "$UNPLUG_FAULT/undone"
+  $sh "$UNPLUG_FAULT/guard.sh" undo hand >"$scratch/again" 2>&1 || fail "$UNPLUG_FAULT: the second undo failed: $(cat "$scratch/again")"
+  expect "$UNPLUG_FAULT: undone again" exists "$UNPLUG_FAULT/undone"
+  same_as before "again"
+}
+
+never_fired() { # reverted without fire
+  aim_link "$1" "$2"
+  begin_link_fault
+  end_it
+  same_as before unfired
+}
+
+guard_killed() {
+  aim_link "$1" "$2"
+  begin_link_fault
+  fire_it
+  come_to_say 10 0 verify
+  guard_owner
+  kill -9 "$guard_pid"
+  eventually 5 gone "$guard_pid" "$guard_start"
+  far_says "the guard is dead" "$3" verify
+  heal undo "${run##*/}" >"$scratch/healed" 2>&1
+  expect "$UNPLUG_FAULT: heal says so" said "$scratch/healed" '"state":"reverted"'
+  lose_channel
+  expect "$UNPLUG_FAULT: nothing of the guards is left" eventually 5 nothing_left "$UNPLUG_FAULT"
+  both_say "healed" 0 verify_reverted
+  same_as before healed
+}
+
+refused() {
+  aim_link "$1" refused
+  SSH_CONNECTION="$far_address 50000 $near_address 22"
+  export SSH_CONNECTION
+  says "the control interface" 3 probe
+  says "the control interface" 3 arm
+  expect "$1: says why" said "$scratch/err" 'tb0 carries the control path'
+  unset SSH_CONNECTION
+  UNPLUG_ROOT_BY=none
+  says "without root" 4 probe
+  UNPLUG_ROOT_BY=already
+}
+
+# A link that is broken before would prove nothing.
+broken_before() {
+  aim_link "$1" broken
+  at_far ip link set dev tb0 down
+  says "the far end is down" 3 probe
+  says "the far end is down" 3 arm
+  at_far ip link set dev tb0 up
+  eventually 10 addresses_settled
+  expect_not "$1: nothing is armed" exists broken
+}
