@@ -70,8 +70,9 @@ class RoleProof {
   const FaultProof* last() const { return last_; }
 
  private:
+  // A record that is read afterwards speaks of the hold, whenever it is read.
   bool surely_over(const FaultProof& proof) const {
-    return fault_.reverting && proof.when.lo > fault_.reverting->hi;
+    return !proof.afterwards && fault_.reverting && proof.when.lo > fault_.reverting->hi;
   }
   bool perhaps_over(const FaultProof& proof) const {
     return fault_.reverting && proof.when.hi >= fault_.reverting->lo;
@@ -178,7 +179,7 @@ void confirm(FaultRecord& fault, const FaultRules& rules) {
   for (const auto& [role, where] : fault.roles) {
     const RoleProof proof(fault, role);
     if (fault.why.empty()) fault.why = proof.missing(rules.verify_every);
-    if (proof.first() == nullptr) continue;
+    if (proof.first() == nullptr || proof.first()->afterwards) continue;
     const Span seen{proof.first()->when.hi, proof.last()->when.hi};
     // In effect when every role says so: from the latest first yes to the earliest last yes.
     fault.in_effect = fault.in_effect ? Span{std::max(fault.in_effect->lo, seen.lo),

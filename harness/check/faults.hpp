@@ -29,8 +29,9 @@ struct FaultState {
 struct FaultProof {
   std::uint64_t seq = 0;
   std::string role, node, says;
-  bool of_effect = true;  // else of the revert
-  Span when;              // asked, answered
+  bool of_effect = true;    // else of the revert
+  Span when;                // asked, answered
+  bool afterwards = false;  // by the record of a node that was cut off: says that it was, not when
 };
 
 struct FaultRole {

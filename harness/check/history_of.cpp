@@ -286,7 +286,7 @@ class Builder {
     FaultRecord& fault = record(event.data, "fault");
     fault.proofs.push_back({event.seq, text_of(event.data, "role"), event.node,
                             text_of(event.data, "says"), text_of(event.data, "of") != "reverted",
-                            at(event)});
+                            at(event), flag_of(event.data, "afterwards", false)});
   }
 
   std::string node_of_victim(const FaultRecord& fault) const {

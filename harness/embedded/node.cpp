@@ -31,6 +31,7 @@ namespace {
 
 constexpr char kFirmware[] = "/run/firmware";
 constexpr char kSleepCount[] = "/run/unplug/sleeps";
+constexpr char kSleepLog[] = "/run/unplug/sleep.log";
 constexpr char kPath[] =
     "/run/unplug/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -90,6 +91,7 @@ void own_files(const Plans& plans, std::size_t site) {
   write_file("/run/unplug/sshd_config", sshd_config(plans));
   write_file("/run/unplug/bin/rtcwake", kRtcwake, 0755);
   write_file(kSleepCount, "0\n");
+  write_file(kSleepLog, "");
 }
 
 bool something_listens_on(int port) {
@@ -134,7 +136,10 @@ class Firmware {
     for (std::string line; std::getline(lines, line);) {
       const auto asked = sleep_asked(line);
       if (!asked) continue;
-      sleep_node(*asked);
+      const auto slept = sleep_node(*asked);
+      if (!slept) continue;
+      // The record first: who sees the count rise finds it there.
+      write_file(kSleepLog, log_ += to_line(*slept));
       write_file(kSleepCount, std::to_string(++sleeps_) + "\n");
     }
   }
@@ -142,6 +147,7 @@ class Firmware {
  private:
   Fd fifo_;
   int sleeps_ = 0;
+  std::string log_;
 };
 
 void reap() {

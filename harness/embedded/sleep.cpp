@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
@@ -29,6 +30,11 @@ std::optional<std::chrono::milliseconds> sleep_asked(const std::string& line) {
   const auto asked = parse_duration(seconds + "s");
   if (!asked || *asked <= Duration::zero() || *asked > std::chrono::hours{1}) return std::nullopt;
   return std::chrono::duration_cast<std::chrono::milliseconds>(*asked);
+}
+
+std::string to_line(const Slept& slept) {
+  return "sleep " + std::to_string(slept.from) + " " + std::to_string(slept.to) + " " +
+         std::to_string(slept.stopped) + "\n";
 }
 
 }  // namespace unplug::embedded
@@ -68,10 +74,33 @@ std::vector<pid_t> all_processes() {
 }
 
 // The letter after "pid (name) "; the name may hold anything, so it is looked for from behind.
-bool is_stopped(pid_t pid) {
+char state_of(pid_t pid) {
   const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const auto end = stat.rfind(") ");
-  return end != std::string::npos && (stat[end + 2] == 'T' || stat[end + 2] == 't');
+  return end == std::string::npos ? 'X' : stat[end + 2];
+}
+
+bool is_stopped(pid_t pid) {
+  const char state = state_of(pid);
+  return state == 'T' || state == 't';
+}
+
+// A signal is sent at once and obeyed a moment later. Who waits in the kernel (D) or has ended (Z)
+// runs nothing either.
+std::size_t wait_until_all_stand_still() {
+  std::size_t stopped = 0;
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    bool any_awake = false;
+    stopped = 0;
+    for (const pid_t pid : all_processes()) {
+      const char state = state_of(pid);
+      if (state == 'R' || state == 'S') any_awake = true;
+      if (state == 'T' || state == 't') ++stopped;
+    }
+    if (!any_awake) break;
+    usleep(500);
+  }
+  return stopped;
 }
 
 // CLOCK_BOOTTIME, so that the machine's own sleep counts too.
@@ -85,17 +114,27 @@ void wait_until_over(std::chrono::milliseconds how_long) {
   }
 }
 
+std::int64_t boot_clock() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
 }  // namespace
 
-void sleep_node(std::chrono::milliseconds how_long) {
-  if (!nft(kDropFrames)) return;
+std::optional<Slept> sleep_node(std::chrono::milliseconds how_long) {
+  if (!nft(kDropFrames)) return std::nullopt;
   // SAFETY: who was stopped before (a frozen rank) must not be woken by the end of the sleep.
   std::set<pid_t> stopped_before;
   for (const pid_t pid : all_processes()) {
     if (is_stopped(pid)) stopped_before.insert(pid);
   }
   kill(-1, SIGSTOP);  // everybody in this pid namespace but its first process
+  Slept slept;
+  slept.stopped = wait_until_all_stand_still();
+  slept.from = boot_clock();
   wait_until_over(how_long);
+  slept.to = boot_clock();
   for (const pid_t pid : all_processes()) {
     if (!stopped_before.contains(pid)) kill(pid, SIGCONT);
   }
@@ -103,6 +142,7 @@ void sleep_node(std::chrono::milliseconds how_long) {
   for (int attempt = 0; attempt < 5 && !nft(kLetFramesIn); ++attempt) {
     wait_until_over(std::chrono::milliseconds{100});
   }
+  return slept;
 }
 
 }  // namespace unplug::embedded

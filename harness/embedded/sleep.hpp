@@ -9,6 +9,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,7 +20,16 @@ namespace unplug::embedded {
 // than an hour.
 std::optional<std::chrono::milliseconds> sleep_asked(const std::string& line);
 
-// Blocks for that long. To be called by pid 1 of the node.
-void sleep_node(std::chrono::milliseconds how_long);
+// What was done, for the node's own record: ns of CLOCK_BOOTTIME, and how many processes stood still.
+struct Slept {
+  std::int64_t from = 0, to = 0;
+  std::size_t stopped = 0;
+};
+
+// "sleep FROM TO STOPPED", a line of /run/unplug/sleep.log.
+std::string to_line(const Slept& slept);
+
+// Blocks for that long; nullopt when it could not be done. To be called by pid 1 of the node.
+std::optional<Slept> sleep_node(std::chrono::milliseconds how_long);
 
 }  // namespace unplug::embedded

@@ -33,8 +33,8 @@ void FaultLife::journal(const std::string& state, journal::Json more) {
 
 void FaultLife::journal_planned() {
   journal::Json victim = nullptr;
-  if (fault_.victim) {
-    victim = {{"part", fault_.victim->part}, {"seat", fault_.victim->seat.id()}};
+  if (!fault_.seat.empty()) {
+    victim = {{"part", fault_.victim ? fault_.victim->part : ""}, {"seat", fault_.seat}};
   }
   const auto drawn = fault_.drawn ? journal::Json(fault_.drawn->count()) : journal::Json();
   const auto held = fault_.lasting ? journal::Json() : journal::Json(fault_.hold.count());
@@ -104,7 +104,8 @@ asio::awaitable<void> FaultLife::act(const bool& at_rest) {
   bool in_the_world = false;
   if (triggered) in_the_world = co_await fire();
   if (in_the_world && fault_.lasting) co_await prove_lasting();
-  if (in_the_world && !fault_.lasting) co_await hold();
+  if (in_the_world && !fault_.lasting && !fault_.cuts_off()) co_await hold();
+  if (in_the_world && !fault_.lasting && fault_.cuts_off()) co_await hold_cut_off();
 }
 
 asio::awaitable<bool> FaultLife::wait_for_trigger(const bool& at_rest) {
@@ -137,11 +138,13 @@ asio::awaitable<bool> FaultLife::fire() {
   };
   if (!fault_.armed_on_node && !answered()) {
     (void)co_await guard_->fire(within(kVerbWithin));
-    (void)co_await until(stage_.context.bell, answered, within(stage_.context.times.effect_within));
+    const Deadline give_up = within(stage_.context.times.effect_within + silence());
+    (void)co_await until(stage_.context.bell, answered, give_up);
   }
   if (said.gone && !said.fired) {
     // The stream went with the answer in it: the folder says whether fire was begun.
-    (void)co_await stage_.context.node(fault_.actor().node).connected(within(kVerbWithin));
+    const Deadline back = within(kVerbWithin + silence());
+    (void)co_await stage_.context.node(fault_.actor().node).connected(back);
     co_await guard_->look(within(kVerbWithin));
   }
   if (said.fired) {
@@ -170,7 +173,12 @@ void FaultLife::journal_fired(BootClock::time_point asked_at) {
   const GuardSaid& said = guard_->said();
   fired_ = true;
   auto t0 = asked_at.time_since_epoch().count();
-  const auto t1 = said.fired_by == BootClock::time_point{} ? BootClock::now() : said.fired_by;
+  auto t1 = said.fired_by == BootClock::time_point{} ? BootClock::now() : said.fired_by;
+  if (fault_.cuts_off() && said.nt != 0) {
+    // Its word may have waited for the node to come back.
+    const auto bounds = stage_.context.clocks.ours(fault_.actor().node, said.boot, said.nt);
+    if (bounds) t1 = std::min(t1, BootClock::time_point{Duration{bounds->latest}});
+  }
   if (fault_.armed_on_node) {
     // The node fired by itself. Its clock has steps of 10 ms; without one all that is known is
     // that it was after `started`.
@@ -204,10 +212,10 @@ void FaultLife::journal_fired(BootClock::time_point asked_at) {
   news_.fired(fault_);
 }
 
-void FaultLife::seen_in_effect() {
+void FaultLife::seen_in_effect(const char* state) {
   if (in_effect_) return;
   in_effect_ = true;
-  journal("in_effect", {{"from", BootClock::now().time_since_epoch().count()}});
+  journal(state, {{"from", BootClock::now().time_since_epoch().count()}});
   stage_.context.bell.ring();
 }
 
@@ -269,7 +277,7 @@ asio::awaitable<void> FaultLife::revert(std::string why) {
   if (!guard_->said().reverting && !guard_->said().over() && !fault_.lasting) {
     journal("reverting", {{"why", why}});
   }
-  Deadline deadline = within(fault_.undo_settle + stage_.context.times.undo_beyond);
+  Deadline deadline = within(fault_.undo_settle + stage_.context.times.undo_beyond + silence());
   const auto answered = [this] { return guard_->said().over() || guard_->said().gone; };
   if (!answered()) co_await guard_->ask_revert(deadline);
   (void)co_await until(stage_.context.bell, answered, deadline);
@@ -333,31 +341,37 @@ void FaultLife::strand(const std::string& why) {
   stage_.context.progress.fact(fault_.id, "STRANDED on " + node + ": " + why);
 }
 
-asio::awaitable<FaultLife::Says> FaultLife::sample(std::string verb) {
+asio::awaitable<FaultLife::Says> FaultLife::sample(std::string verb, Of of) {
   Says worst = Says::kYes;
   std::vector<asio::awaitable<void>> tasks;
-  for (const RolePlan& role : fault_.roles) tasks.push_back(sample_role(role, verb, worst));
+  for (const RolePlan& role : fault_.roles) {
+    const bool cut_off = role.node == fault_.actor().node;
+    if (of == Of::kAll || cut_off == (of == Of::kCutOff)) {
+      tasks.push_back(sample_role(role, verb, of, worst));
+    }
+  }
   co_await all(stage_.context.executor, std::move(tasks));
   co_return worst;
 }
 
-asio::awaitable<void> FaultLife::sample_role(const RolePlan& role, std::string verb, Says& worst) {
+asio::awaitable<void> FaultLife::sample_role(const RolePlan& role, std::string verb, Of of,
+                                             Says& worst) {
   const auto t0 = BootClock::now();
   const node::Outcome outcome = co_await call(stage_, fault_.call(role, verb), within(kVerbWithin));
   const bool yes = outcome.ok();
   const bool no = outcome.end == node::Outcome::End::kExited && outcome.status == 1;
   journal::Json observed = last_json(outcome.out);
   if (!yes && !no) observed = {{"outcome", reason(outcome)}};
-  stage_.journal.append({.kind = "proof",
-                         .data = {{"fault", fault_.instance},
-                                  {"id", fault_.id},
-                                  {"role", role.role},
-                                  {"of", verb == "verify" ? "effect" : "reverted"},
-                                  {"says", text_of(yes, no)},
-                                  {"observed", std::move(observed)},
-                                  {"t0", t0.time_since_epoch().count()},
-                                  {"t1", BootClock::now().time_since_epoch().count()}},
-                         .node = role.node});
+  journal::Json data = {{"fault", fault_.instance},
+                        {"id", fault_.id},
+                        {"role", role.role},
+                        {"of", verb == "verify" ? "effect" : "reverted"},
+                        {"says", text_of(yes, no)},
+                        {"observed", std::move(observed)},
+                        {"t0", t0.time_since_epoch().count()},
+                        {"t1", BootClock::now().time_since_epoch().count()}};
+  if (of == Of::kCutOff) data["afterwards"] = true;
+  stage_.journal.append({.kind = "proof", .data = std::move(data), .node = role.node});
   if (no) worst = Says::kNo;
   if (!yes && !no && worst == Says::kYes) worst = Says::kUnknown;
 }

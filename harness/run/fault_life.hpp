@@ -60,19 +60,31 @@ class FaultLife {
   asio::awaitable<void> own_up(BootClock::time_point asked_at, std::string why);
   asio::awaitable<void> prove_lasting();
   asio::awaitable<void> hold();
+  // For a fault that cuts its node off: who stays outside is asked while it lasts, who was cut off
+  // afterwards (fault_life_cut_off.cpp).
+  asio::awaitable<void> hold_cut_off();
+  asio::awaitable<bool> watch_from_outside(BootClock::time_point planned_end);
+  asio::awaitable<bool> prove_afterwards(BootClock::time_point planned_end);
   asio::awaitable<void> revert(std::string why);
   asio::awaitable<void> prove_reverted();
 
   enum class Says { kYes, kNo, kUnknown };
-  // One sample of every role at the same time; the worst answer.
-  asio::awaitable<Says> sample(std::string verb);
-  asio::awaitable<void> sample_role(const RolePlan& role, std::string verb, Says& worst);
+  enum class Of {
+    kAll,
+    kOutside,
+    kCutOff
+  };  // which roles: on other nodes than it cuts off, or on that
+  // One sample of those roles at the same time; the worst answer.
+  asio::awaitable<Says> sample(std::string verb, Of of = Of::kAll);
+  asio::awaitable<void> sample_role(const RolePlan& role, std::string verb, Of of, Says& worst);
 
   void journal(const std::string& state, journal::Json more = {});
   void journal_fired(BootClock::time_point asked_at);
-  void seen_in_effect();
+  void seen_in_effect(const char* state = "in_effect");
   void strand(const std::string& why);
   bool stopped() const { return stage_.context.stop != Stop::kNo; }
+  // How much longer than usual its guard may be silent.
+  Duration silence() const;
 
   Stage& stage_;
   const FaultPlan& fault_;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio.hpp>
+#include <sstream>
 
 #include "base/shell.hpp"
 #include "run/remote.hpp"
@@ -51,6 +53,10 @@ asio::awaitable<bool> GuardLink::loose_trigger(Deadline deadline) {
 
 asio::awaitable<bool> GuardLink::fire(Deadline deadline) {
   if (!stream_) co_return false;
+  // Nobody renews while the node is cut off: the whole lease counts from here.
+  if (fault_.cuts_off()) {
+    (void)co_await stream_->write_line("renew " + to_seconds(fault_.lease), deadline);
+  }
   co_return co_await stream_->write_line("fire", deadline);
 }
 
@@ -79,11 +85,21 @@ asio::awaitable<void> GuardLink::look(Deadline deadline) {
   const std::string folder = shell_quoted(stage_.remote() + "/" + fault_.instance);
   const node::Outcome seen = co_await stage_.context.node(fault_.actor().node)
                                  .ask(fmt::format("for f in fired spent undone; do [ -e {}/$f ] && "
-                                                  "echo $f; done; :",
-                                                  folder),
+                                                  "echo $f; done; cat {}/guard.log; :",
+                                                  folder, folder),
                                       deadline);
   if (!seen.ok() || closed_) co_return;
-  const auto is_there = [&seen](const char* f) { return seen.out.find(f) != std::string::npos; };
+  // What it said to a stream that was gone stands in its log.
+  std::istringstream lines(seen.out);
+  std::set<std::string> files;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("{")) {
+      if (!heard_.contains(line)) heard(line);
+    } else {
+      files.insert(line);
+    }
+  }
+  const auto is_there = [&files](const char* f) { return files.contains(f); };
   if (is_there("fired")) said_.fired = true;
   if (is_there("spent")) said_.spent = true;
   if (!is_there("undone") || said_.reverted) co_return;
@@ -108,10 +124,12 @@ asio::awaitable<void> GuardLink::listen(std::shared_ptr<GuardLink> self) {
 
 asio::awaitable<void> GuardLink::renew(std::shared_ptr<GuardLink> self) {
   const Duration lease = self->fault_.lease;
+  // A lease that was made long for a time without us is renewed as often as any other.
+  const Duration every = std::min(lease, self->stage_.bundle().lab.limits.fault_lease);
   const GuardSaid& said = self->said_;
   const auto ended = [&said] { return said.over() || said.reverting || said.gone; };
   for (;;) {
-    const Deadline next = within(lease / kRenewalsPerLease);
+    const Deadline next = within(every / kRenewalsPerLease);
     const bool over = co_await until(self->stage_.context.bell, ended, next);
     if (over) co_return;
     (void)co_await self->stream_->write_line("renew " + to_seconds(lease), within(kWrite));
@@ -136,6 +154,7 @@ void GuardLink::journal(const std::string& state, journal::Json more,
 }
 
 void GuardLink::heard(const std::string& line) {
+  heard_.insert(line);
   const auto said = journal::Json::parse(line, nullptr, false);
   if (!said.is_object()) {
     stage_.note("guard of " + fault_.instance + ": " + line, fault_.actor().node);

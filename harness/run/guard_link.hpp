@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "run/context.hpp"
@@ -76,6 +77,7 @@ class GuardLink : public std::enable_shared_from_this<GuardLink> {
   GuardSaid said_;
   BootClock::time_point renewed_{};
   bool lease_lost_ = false;
+  std::set<std::string> heard_;  // every line so far, be it from the stream or from its log
   bool closed_ = false;
 };
 

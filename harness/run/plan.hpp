@@ -61,6 +61,7 @@ struct FaultPlan {
   std::string instance;
   std::string injector;
   std::optional<Victim> victim;
+  std::string seat;   // of the victim, or that names the victim's node; empty for "node 1"
   std::string thing;  // what it holds while it is in effect: "worker@worker-2"
   scenario::Trigger trigger;
   Moment moment = Moment::kRun;
@@ -81,6 +82,7 @@ struct FaultPlan {
   Call arm_call() const;  // of the acting role
   Call guard_call() const;
   const RolePlan& actor() const;  // the role that fires; each instance has exactly one
+  bool cuts_off() const;          // nobody reaches its node while it lasts
 };
 
 struct Plan {

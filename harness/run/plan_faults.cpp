@@ -41,6 +41,7 @@ struct Choice {
   std::string param;
   std::optional<Victim> victim;
   std::string node;
+  std::string seat;  // "worker-2", where a seat names the node
 };
 
 std::vector<Seat> seats_of_place(const Plan& plan, const std::string& place) {
@@ -78,9 +79,16 @@ std::vector<Choice> process_choices(const Draft& draft, const Param& param) {
   if (part == nullptr) draft.refuse("no part is called \"" + selector.word + "\"", "");
   std::vector<Choice> choices;
   for (const Seat& seat : picked(draft, selector, part->place)) {
-    choices.push_back({param.name, Victim{part->name, seat}, draft.plan.node_of(seat)});
+    choices.push_back({param.name, Victim{part->name, seat}, draft.plan.node_of(seat), seat.id()});
   }
   return choices;
+}
+
+// The seat that names a node: "server-1" of "server 1", none of "node 1".
+std::string seat_named(const Draft& draft, const std::string& text) {
+  const Selector selector = selector_of(draft, text);
+  if (selector.word == "node" || selector.pick != Selector::Pick::kOne) return "";
+  return Seat{selector.word, selector.number}.id();
 }
 
 // "node 2" is the lab's second node; "worker 2" the node where that worker sits.
@@ -100,11 +108,12 @@ std::vector<Choice> node_choices(const Draft& draft, const Param& param) {
   if (value == nullptr) draft.refuse("it needs \"" + param.name + "\"", "name a node: \"node 1\"");
   const Selector selector = selector_of(draft, value->text);
   if (selector.pick == Selector::Pick::kOne) {
-    return {{param.name, std::nullopt, node_named(draft, value->text)}};
+    const std::string& text = value->text;
+    return {{param.name, std::nullopt, node_named(draft, text), seat_named(draft, text)}};
   }
   std::vector<Choice> choices;
   for (const Seat& seat : picked(draft, selector, selector.word)) {
-    choices.push_back({param.name, std::nullopt, draft.plan.node_of(seat)});
+    choices.push_back({param.name, std::nullopt, draft.plan.node_of(seat), seat.id()});
   }
   return choices;
 }
@@ -147,6 +156,21 @@ scenario::Link link_of(const Draft& draft, const Param& param) {
   return link;
 }
 
+std::string scratch_of(const Draft& draft, const std::string& node) {
+  const scenario::LabNode* lab_node = draft.bundle.lab.node(node);
+  return lab_node == nullptr ? "" : lab_node->scratch;
+}
+
+std::string path_on(const Draft& draft, const std::string& path, const std::string& node) {
+  const std::string scratch = scratch_of(draft, node);
+  if (draft.bundle.lab.node(node) == nullptr) return path;  // the controller has none
+  if (scratch.empty() && path.find("$SCRATCH") != std::string::npos) {
+    draft.refuse(fmt::format("\"{}\" is nowhere on {}", path, node),
+                 "name its bounded volume as \"scratch\" in the lab file");
+  }
+  return resolved(path, scratch, "");
+}
+
 void add_process_vars(Vars& vars, const Draft& draft, const Param& param, const Victim& victim) {
   const std::string name = "UNPLUG_" + upper(param.name);
   const scenario::Part& part = *draft.bundle.target.part(victim.part);
@@ -166,6 +190,20 @@ void add_link_vars(Vars& vars, const Param& param, const scenario::Link& link, b
   vars.emplace_back(name + "_PEER", peer.address);
 }
 
+// The file as the node has it, and the list of its hashes, which is uploaded with the target.
+void add_model_vars(Vars& vars, const Draft& draft, const Param& param, const std::string& node) {
+  const auto& models = draft.bundle.target.models;
+  const std::string& wanted = draft.given(param.name)->text;
+  const auto found = std::ranges::find(models, wanted, &scenario::Model::name);
+  if (found == models.end()) {
+    draft.refuse(fmt::format("the target has no model \"{}\"", wanted), "see its \"models\"");
+  }
+  const std::string name = "UNPLUG_" + upper(param.name);
+  vars.emplace_back(name, path_on(draft, found->path, node));
+  vars.emplace_back(name + "_MANIFEST",
+                    fmt::format("targets/{}/{}", draft.bundle.target.name, found->manifest));
+}
+
 // SAFETY: an injector that needs no root gets none: with sudo its whole guard would run as root.
 std::string root_by(const Draft& draft, const std::string& node) {
   const scenario::LabNode* lab_node = draft.bundle.lab.node(node);
@@ -173,6 +211,20 @@ std::string root_by(const Draft& draft, const std::string& node) {
   if (lab_node->root == scenario::Root::kAlready) return "already";
   const auto needs = draft.injector.platforms.find(lab_node->platform);
   return needs != draft.injector.platforms.end() && needs->second.root ? "sudo" : "none";
+}
+
+// Which node it is to the others: its seat, where one names it, and the way SSH takes to it.
+void add_node_vars(Vars& vars, const Draft& draft, const Param& param, const Choice& choice) {
+  const ParamValue* value = draft.given(param.name);
+  if (value == nullptr) return;
+  const bool chosen = param.name == choice.param;
+  const std::string name = "UNPLUG_" + upper(param.name);
+  const std::string seat = chosen ? choice.seat : seat_named(draft, value->text);
+  const scenario::LabNode* node =
+      draft.bundle.lab.node(chosen ? choice.node : node_named(draft, value->text));
+  if (!seat.empty()) vars.emplace_back(name + "_SEAT", seat);
+  vars.emplace_back(name + "_ADDRESS", node->address);
+  vars.emplace_back(name + "_PORT", std::to_string(node->port));
 }
 
 std::string node_of_role(const Draft& draft, const Role& role, const Choice& choice) {
@@ -195,13 +247,21 @@ RolePlan role_of(const Draft& draft, const Role& role, const Choice& choice) {
       add_process_vars(planned.vars, draft, param, *choice.victim);
     } else if (param.type == "link") {
       add_link_vars(planned.vars, param, link_of(draft, param), role.at.ends_with(".far"));
-    } else if (param.type != "node") {
+    } else if (param.type == "model") {
+      add_model_vars(planned.vars, draft, param, planned.node);
+    } else if (param.type == "node") {
+      add_node_vars(planned.vars, draft, param, choice);
+    } else {
       const ParamValue* value = draft.given(param.name);
-      planned.vars.emplace_back(
-          "UNPLUG_" + upper(param.name),
-          for_script(param, value ? value->text : param.fallback.value_or("")));
+      std::string text = value ? value->text : param.fallback.value_or("");
+      if (param.type == "path") text = path_on(draft, text, planned.node);
+      planned.vars.emplace_back("UNPLUG_" + upper(param.name), for_script(param, text));
     }
   }
+  // What ends by itself must know when: the guard cannot tell it in time.
+  if (draft.fault.hold) planned.vars.emplace_back("UNPLUG_HOLD", to_seconds(*draft.fault.hold));
+  const std::string scratch = scratch_of(draft, planned.node);
+  if (!scratch.empty()) planned.vars.emplace_back("UNPLUG_SCRATCH", scratch);
   planned.vars.emplace_back("UNPLUG_ROOT_BY", root_by(draft, planned.node));
   return planned;
 }
@@ -258,6 +318,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
   if (!alone) planned.instance += "." + (choice.victim ? choice.victim->seat.id() : choice.node);
   planned.injector = draft.injector.name;
   planned.victim = choice.victim;
+  planned.seat = choice.seat;
   planned.trigger = draft.fault.trigger;
   planned.moment = moment_of(draft.fault.trigger);
   planned.trigger_text = trigger_text(draft.fault.trigger);
@@ -291,9 +352,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
 void set_leases(std::vector<FaultPlan>& faults, const scenario::LabLimits& limits) {
   std::set<std::string> cut_off;
   for (const FaultPlan& fault : faults) {
-    if (fault.cuts == scenario::Cuts::kControl || fault.cuts == scenario::Cuts::kNode) {
-      cut_off.insert(fault.actor().node);
-    }
+    if (fault.cuts_off()) cut_off.insert(fault.actor().node);
   }
   for (FaultPlan& fault : faults) {
     fault.lease = limits.fault_lease;
@@ -362,6 +421,10 @@ Call FaultPlan::guard_call() const {
   guard.vars.emplace_back("UNPLUG_HARD", to_seconds(hard));
   guard.vars.insert(guard.vars.end(), trigger_vars.begin(), trigger_vars.end());
   return guard;
+}
+
+bool FaultPlan::cuts_off() const {
+  return cuts == scenario::Cuts::kControl || cuts == scenario::Cuts::kNode;
 }
 
 const RolePlan& FaultPlan::actor() const {

@@ -20,6 +20,7 @@ std::string spoken(const std::string& type) {
   if (type == "integer") return "1";
   if (type == "signal") return "\"TERM\"";
   if (type == "path") return "\"$SCRATCH/work\"";
+  if (type == "model") return "\"look\"";
   return "\"...\"";
 }
 
@@ -97,6 +98,8 @@ class ParamReader {
           read_selector(sheet_, member.value, param.name, subject(param), context_, scenario_);
       if (selector) read_value.text = to_text(*selector);
       good = selector.has_value();
+    } else if (param.type == "model") {
+      good = model(member.value, param.name, read_value.text);
     } else {
       good = read_scalar(sheet_, member.value, param.name, param.type, read_value.text);
     }
@@ -105,6 +108,16 @@ class ParamReader {
 
   static Subject subject(const Param& param) {
     return param.type == "process" ? Subject::kPart : Subject::kNode;
+  }
+
+  // The name of a file that the target computes with.
+  bool model(const Value& value, const std::string& key, std::string& into) {
+    if (!sheet_.read(value, key, into)) return false;
+    if (context_.target == nullptr) return true;
+    const std::vector<std::string> names = names_of(context_.target->models);
+    if (std::ranges::find(names, into) != names.end()) return true;
+    sheet_.unknown(value.position, "model", into, names);
+    return false;
   }
 
   // A link's name, or {"between": [one, other]}.

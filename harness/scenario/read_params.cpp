@@ -15,7 +15,7 @@ const std::vector<std::string> kSignals = {"HUP",  "INT",  "QUIT", "ABRT", "KILL
 // Which type of parameter an "of" points at; empty: this type has none.
 std::string type_of_of(const std::string& type) {
   if (type == "node") return "link";
-  if (type == "interface" || type == "path") return "node";
+  if (type == "interface" || type == "path" || type == "model") return "node";
   return "";
 }
 

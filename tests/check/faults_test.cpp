@@ -49,6 +49,38 @@ TEST_F(Faults, LastingOnesSeenOnceAreNotConfirmed) {
   expect_unconfirmed(run, "seen once, not twice");
 }
 
+// Asleep from 20 to 26 s: a witness on node1 meanwhile, its own record after it woke.
+void asleep(Story& run, bool record, bool witness = true) {
+  run.plan("sleep", {{"hold_ns", ns(6)}});
+  run.plan("sleep", {{"hold_ns", ns(6)}, {"role", "witness"}, {"acts", false}});
+  run.fault(20, "sleep", "fired");
+  for (double t = 20.6; t < 25.2; t += 0.5) {
+    run.proof(t, "sleep", witness ? "yes" : "no", "effect", "witness", "node1");
+  }
+  run.fault(28, "sleep", "reverting");
+  run.proof_afterwards(28.4, "sleep", record ? "yes" : "no");
+  run.fault(29, "sleep", "reverted");
+  run.close(40);
+}
+
+TEST_F(Faults, ThatCutTheirNodeOffAreConfirmedByItsRecordAfterwards) {
+  asleep(run, true);
+  const FaultFinding fault = finding(run);
+  EXPECT_TRUE(fault.confirmed) << fault.text;
+  // The record says that it was, the witness says when.
+  EXPECT_NE(fault.text.find("in effect for 4.5 s"), std::string::npos) << fault.text;
+}
+
+TEST_F(Faults, ThatCutTheirNodeOffNeedItsRecord) {
+  asleep(run, false);
+  expect_unconfirmed(run, "no proof at victim");
+}
+
+TEST_F(Faults, ThatCutTheirNodeOffNeedAWitnessMeanwhile) {
+  asleep(run, true, false);
+  expect_unconfirmed(run, "no proof at witness");
+}
+
 TEST_F(Faults, OfANoOpInjectorAreNotConfirmed) {
   run.plan("noop");
   run.fault(20, "noop", "fired");

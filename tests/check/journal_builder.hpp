@@ -148,6 +148,19 @@ class Story {
                 {"t1", ns(t)}},
                node);
   }
+  // By the record of a node that was cut off.
+  std::uint64_t proof_afterwards(double t, const std::string& instance, const std::string& says) {
+    return add(t, "proof",
+               {{"fault", instance},
+                {"id", instance},
+                {"role", "victim"},
+                {"of", "effect"},
+                {"says", says},
+                {"afterwards", true},
+                {"t0", ns(t - 0.05)},
+                {"t1", ns(t)}},
+               "node2");
+  }
   // Planned, fired at `from`, seen every second, reverted at `to`: all that proof needs.
   void frozen(double from, double to, const std::string& instance = "freeze") {
     plan(instance, {{"hold_ns", ns(to - from)}});

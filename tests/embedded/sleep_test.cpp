@@ -19,5 +19,9 @@ TEST(SleepAsked, RefusesWhatIsNoSleepOrTooLong) {
   }
 }
 
+TEST(Slept, IsOneLineOfTheNodesRecord) {
+  EXPECT_EQ(to_line({1'000'000'000, 7'500'000'000, 12}), "sleep 1000000000 7500000000 12\n");
+}
+
 }  // namespace
 }  // namespace unplug::embedded

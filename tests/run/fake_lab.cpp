@@ -178,6 +178,7 @@ void FakeLab::take(const std::string& node, node::FakeRun& run) {
   } else if (line.starts_with("for f in fired spent undone")) {
     history.push_back(node + " look " + instance);
     for (const std::string& file : guards_[instance].folder) run.say(file);
+    for (const std::string& said : guards_[instance].log) run.say(said);
   } else {
     history.push_back(node + " " + line);
   }

@@ -44,6 +44,7 @@ struct FakeGuard {
   bool lasting = false;
   std::deque<int> verify{0}, verify_reverted{0};  // statuses; the last one stays
   std::set<std::string> folder;                   // fired, spent, undone
+  std::vector<std::string> log;                   // guard.log, as far as somebody reads it
   node::FakeRun* channel = nullptr;               // while it is open
 
   void fired(const std::string& line = {});

@@ -46,7 +46,72 @@ TEST(Plan, CallsAScriptInOneLine) {
   EXPECT_EQ(kill.call(kill.actor(), "probe").line(),
             "UNPLUG_FAULT=kill UNPLUG_ROLE=victim UNPLUG_PROCESS_PART=worker "
             "UNPLUG_PROCESS_SEAT=worker-2 UNPLUG_PROCESS_FOUND=record UNPLUG_SIGNAL=KILL "
-            "UNPLUG_ROOT_BY=already sh sh/verb.sh process_kill probe");
+            "UNPLUG_SCRATCH=/scratch UNPLUG_ROOT_BY=already sh sh/verb.sh process_kill probe");
+}
+
+scenario::Injector node_injector() {
+  scenario::Injector injector;
+  injector.name = "fill";
+  injector.params = {{"node", "node", {}, {}},
+                     {"witness", "node", {}, {}},
+                     {"volume", "path", "$SCRATCH/x", "node"},
+                     {"model", "model", {}, "node"}};
+  injector.roles = {{"victim", "node", true}, {"witness", "witness", false}};
+  injector.platforms[scenario::Platform::kLinux] = {};
+  return injector;
+}
+
+scenario::Bundle with_node_fault() {
+  scenario::Fault made;
+  made.id = "fill";
+  made.injector = "fill";
+  made.params["node"].text = "worker 2";
+  made.params["witness"].text = "node 1";
+  made.params["model"].text = "look";
+  made.trigger = scenario::At{2s};
+  made.hold = 6s;
+  auto bundle = farm({made});
+  bundle.injectors["fill"] = node_injector();
+  bundle.target.models = {{"look", "worker", "$SCRATCH/model/look.cube", "model.sha256"}};
+  return bundle;
+}
+
+TEST(Plan, TellsAnInjectorOfANodeWhereThingsAreThere) {
+  const FaultPlan fill = plan(with_node_fault(), 1).faults.at(0);
+  EXPECT_EQ(fill.seat, "worker-2");
+  const Vars& vars = fill.actor().vars;
+  EXPECT_EQ(fill.actor().node, "node2");
+  EXPECT_EQ(value_of(vars, "UNPLUG_NODE_SEAT"), "worker-2");
+  EXPECT_EQ(value_of(vars, "UNPLUG_NODE_ADDRESS"), "10.77.0.12");
+  EXPECT_EQ(value_of(vars, "UNPLUG_NODE_PORT"), "22");
+  EXPECT_EQ(value_of(vars, "UNPLUG_WITNESS_ADDRESS"), "10.77.0.11");
+  EXPECT_EQ(value_of(vars, "UNPLUG_VOLUME"), "/scratch/x");
+  EXPECT_EQ(value_of(vars, "UNPLUG_SCRATCH"), "/scratch");
+  EXPECT_EQ(value_of(vars, "UNPLUG_HOLD"), "6");
+  EXPECT_EQ(value_of(vars, "UNPLUG_MODEL"), "/scratch/model/look.cube");
+  EXPECT_EQ(value_of(vars, "UNPLUG_MODEL_MANIFEST"), "targets/farm/model.sha256");
+  ASSERT_EQ(fill.roles.size(), 2u);
+  EXPECT_EQ(fill.roles.at(1).node, "node1");
+}
+
+TEST(Plan, RefusesAVolumeWhereTheLabNamesNone) {
+  auto bundle = with_node_fault();
+  bundle.lab.nodes.at(1).scratch.clear();
+  EXPECT_THROW(plan(bundle, 1), Error);
+}
+
+TEST(Plan, RefusesAModelThatTheTargetHasNot) {
+  auto bundle = with_node_fault();
+  bundle.target.models.clear();
+  EXPECT_THROW(plan(bundle, 1), Error);
+}
+
+TEST(Plan, LeasesCoverTheHoldOnANodeThatIsCutOff) {
+  auto bundle = with_node_fault();
+  bundle.injectors["fill"].cuts = scenario::Cuts::kNode;
+  const FaultPlan fill = plan(bundle, 1).faults.at(0);
+  EXPECT_TRUE(fill.cuts_off());
+  EXPECT_EQ(fill.lease, 6s + bundle.lab.limits.margin);
 }
 
 TEST(Plan, FindsAChildThroughItsParent) {

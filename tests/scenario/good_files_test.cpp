@@ -85,6 +85,7 @@ TEST(GoodFiles, EveryTriggerAndParameterReads) {
   EXPECT_EQ(faults.at(1).hold, std::nullopt);
   EXPECT_EQ(faults.at(2).params.at("sparse").text, "yes");
   EXPECT_EQ(faults.at(2).params.at("every").text, "50ms");
+  EXPECT_EQ(faults.at(2).params.at("model").text, "look");
   EXPECT_EQ(std::get<Between>(faults.at(2).trigger).latest, std::chrono::seconds{5});
   EXPECT_EQ(std::get<After>(faults.at(3).trigger).plus, std::chrono::seconds{1});
   EXPECT_EQ(faults.at(3).params.at("link").text, "tb");

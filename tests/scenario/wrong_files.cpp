@@ -110,6 +110,8 @@ const std::vector<WrongFile>& wrong_files() {
      R"(12:90: "sparse" is the text "perhaps"; write true or false)"},
     {kMany, R"("into": "$SCRATCH/full")", R"("into": "full")", kMeaning,
      R"(13:15: "into" is "full", which is no whole path; begin it with / or $SCRATCH/)"},
+    {kMany, R"("model": "look")", R"("model": "lok")", kMeaning,
+     R"(13:119: there is no model "lok"; did you mean "look"?)"},
     {kMany, R"("files": 3)", R"("files": 3.5)", kMeaning,
      R"(12:105: "files" is the number 3.5; write a whole number)"},
 
