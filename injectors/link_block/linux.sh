@@ -10,13 +10,8 @@
 #
 # shellcheck disable=SC2154 # the prelude and interface.sh set what they answer
 
-dev=${UNPLUG_LINK_INTERFACE-}
-own=${UNPLUG_LINK_ADDRESS-}
-own=${own%/*}
-peer=${UNPLUG_LINK_PEER-}
-peer=${peer%/*}
-
 probe() {
+  link_ends
   need_root
   need_tools ip ping perl
   good_parameters
@@ -42,6 +37,7 @@ good_parameters() {
 }
 
 arm() {
+  link_ends
   good_parameters
   need_whole_link "$dev" "$peer"
   keep table "unplug_$(printf '%s_%s' "${run_folder##*/}" "$UNPLUG_FAULT" | tr -c 'a-zA-Z0-9' _)"
@@ -50,7 +46,10 @@ arm() {
 }
 
 # One transaction: all of it or nothing.
-fire() { rules "$kept_table" | nft -f -; }
+fire() {
+  link_ends
+  rules "$kept_table" | nft -f -
+}
 
 # Before connection tracking and address translation, after them on the way out: as the wire has it.
 rules() { # TABLE
@@ -77,6 +76,7 @@ table_is_there() {
 }
 
 verify() {
+  link_ends
   ask_both_ways
   answers "$dev" "$peer" || :
   facts role "$UNPLUG_ROLE" interface "$dev" arp "$arp" answered "$answered" wire "$wire" in "$in" out "$out"
@@ -94,6 +94,7 @@ verify() {
 }
 
 revert() {
+  link_ends
   table_is_there
   case $there in
   yes) nft delete table inet "$kept_table" ;;
@@ -103,6 +104,7 @@ revert() {
 }
 
 verify_reverted() {
+  link_ends
   there=
   if [ "$UNPLUG_ROLE" = near ]; then table_is_there || :; fi
   ask_both_ways

@@ -5,11 +5,8 @@
 # interface alone.
 # shellcheck disable=SC2154 # the prelude and interface.sh set what they answer
 
-dev=${UNPLUG_LINK_INTERFACE-}
-peer=${UNPLUG_LINK_PEER-}
-peer=${peer%/*}
-
 probe() {
+  link_ends
   need_root
   need_tools ip tc ping awk sed grep
   need_whole_link "$dev" "$peer"
@@ -17,13 +14,15 @@ probe() {
 }
 
 arm() {
+  link_ends
   need_whole_link "$dev" "$peer"
   keep_interface "$dev"
 }
 
-fire() { ip link set dev "$dev" down; }
+fire() { ip link set dev "$UNPLUG_LINK_INTERFACE" down; }
 
 verify() {
+  link_ends
   carrier_of "$dev"
   answers "$dev" "$peer" || :
   if admin_up "$dev"; then up=true; else up=false; fi
@@ -37,8 +36,12 @@ verify() {
 }
 
 revert() {
+  link_ends
   same_boot || return 0
   put_back "$dev" && wait_for_addresses "$dev"
 }
 
-verify_reverted() { verify_link_whole "$dev" "$peer"; }
+verify_reverted() {
+  link_ends
+  verify_link_whole "$dev" "$peer"
+}

@@ -6,11 +6,8 @@
 # kernel's own count of carrier changes, at either end.
 # shellcheck disable=SC2154,SC2317 # set by the prelude and interface.sh; flap is called by name
 
-dev=${UNPLUG_LINK_INTERFACE-}
-peer=${UNPLUG_LINK_PEER-}
-peer=${peer%/*}
-
 probe() {
+  link_ends
   need_root
   need_tools ip tc ping awk sed grep
   seconds_of_a_cycle
@@ -31,6 +28,7 @@ seconds_of_a_cycle() {
 }
 
 arm() {
+  link_ends
   seconds_of_a_cycle
   need_whole_link "$dev" "$peer"
   keep_interface "$dev"
@@ -39,6 +37,7 @@ arm() {
 fire() { in_background flap; }
 
 flap() {
+  link_ends
   while guarded; do
     ip link set dev "$dev" down
     sleep "$UNPLUG_DOWN"
@@ -56,6 +55,7 @@ changes_of() { # DEV: sets $changes
 
 # From now on, not from an earlier sample: what happened before, a fault or an undo, is no proof.
 verify() {
+  link_ends
   seconds_of_a_cycle
   changes_of "$dev"
   first=$changes
@@ -71,11 +71,13 @@ verify() {
 }
 
 revert() {
+  link_ends
   same_boot || return 0
   put_back "$dev" && wait_for_addresses "$dev"
 }
 
 verify_reverted() {
+  link_ends
   changes_of "$dev"
   first=$changes
   verify_link_whole "$dev" "$peer" || return 1

@@ -207,6 +207,12 @@ answers() {
   [ "$answered" = yes ]
 }
 
+# Sets $dev, $own and $peer, this end's interface, and both addresses without their prefix. Asked in every
+# verb: where the guard reads a script, the parameters are not there yet.
+link_ends() {
+  dev=$UNPLUG_LINK_INTERFACE own=${UNPLUG_LINK_ADDRESS%/*} peer=${UNPLUG_LINK_PEER%/*}
+}
+
 # need_whole_link DEV PEER (in probe and arm): up, with carrier, and the other end answers: else no
 # proof could tell our fault from what was broken before.
 need_whole_link() {
