@@ -509,7 +509,10 @@ asked() {
 # SAFETY: no fire after this line. Everything the firer has said is read afterwards: a victim bound
 # in its last moment is known. Test: guard_trials.test (revert and fire at once), trigger.test.
 silence_firer() {
-  [ -z "$firer" ] || end_child "$firer"
+  if [ -n "$firer" ]; then
+    if alive "$boot_id" "${firer%:*}" "${firer#*:}"; then end_and_see "$firer"; fi
+    wait "${firer%:*}"
+  fi 2>/dev/null
   for silence in $trigger; do end_child "$silence"; done
   # From a child: the pipe may be full, when the guard was stopped for hours.
   (
