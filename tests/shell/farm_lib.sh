@@ -54,11 +54,15 @@ everywhere() {
 
 observe() (cd "$box/a" && sh sh/observe.sh "$1")
 
+# What a test has mounted, it unmounts here.
+release() { :; }
+
 finish() {
   status=$?
   trap - EXIT
   everywhere stop >/dev/null 2>&1 || :
   observe stop >/dev/null 2>&1 || :
+  release
   rm -rf "$box"
   exit "$status"
 }
