@@ -21,6 +21,7 @@ class Cancelled {
     std::size_t ended = 0;
     for (const Process& process : q_.run.processes.all()) {
       if (process.gone && surely_before(*process.gone, from_)) continue;
+      if (surely_before(ended_by_us(q_.run), process.started)) continue;  // by our own recover
       judge_process(process);
       ++ended;
     }

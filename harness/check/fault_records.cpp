@@ -55,7 +55,6 @@ FaultRules rules_of(FaultRecord& fault, const History& history, const Case& c) {
     if (planned.id == fault.id) rules.fault = &planned;
   }
   if (rules.fault != nullptr) {
-    fault.before_start = std::holds_alternative<scenario::BeforeStart>(rules.fault->trigger);
     for (const char* name : {"model", "package"}) {
       const auto param = rules.fault->params.find(name);
       if (param != rules.fault->params.end()) fault.subject = param->second.text;
@@ -106,7 +105,7 @@ void FaultRecords::add_proof(const Event& event, Span when) {
   FaultRecord& fault = record(text_of(event.data, "fault"));
   fault.proofs.push_back({event.seq, text_of(event.data, "role"), event.node,
                           text_of(event.data, "says"), text_of(event.data, "of") != "reverted",
-                          when});
+                          when, flag_of(event.data, "afterwards", false)});
 }
 
 std::vector<FaultRecord> FaultRecords::settled(const History& history, const Case& c) {
