@@ -105,7 +105,9 @@ class Repeat {
   }
 
   asio::awaitable<void> one(Work work) {
-    Repeated run{work.scenario, work.round};
+    Repeated run;
+    run.scenario = work.scenario;
+    run.round = work.round;
     run.folder = options_.out / fmt::format("{}-{}", work.scenario.stem().string(), work.round);
     fs::create_directories(run.folder);
     std::vector<std::string> words = options_.words;

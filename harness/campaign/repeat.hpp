@@ -14,6 +14,7 @@
 
 #include "base/boot_clock.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 namespace unplug::campaign {
 
