@@ -99,8 +99,9 @@ watch_time() {
       my $now = clock_gettime(7);
       if ($now - $last > $most && $now - $last > 0.5) {
         $most = $now - $last;
-        open(my $file, ">", "$path.new") && printf({$file} "%.0f %.0f\n", $last * 1e9, $now * 1e9) && close($file)
-          && rename("$path.new", $path);
+        open(my $file, ">", "$path.new") or die "$path.new: $!\n";
+        printf {$file} "%.0f %.0f\n", $last * 1e9, $now * 1e9;
+        close($file) && rename("$path.new", $path) or die "$path: $!\n";
       }
       $last = $now;
     }' "$fault_folder/hole" "$UNPLUG_HOLD"
