@@ -13,7 +13,7 @@
 namespace unplug::check {
 namespace {
 
-Answer unknown(const std::string& why) { return {Says::kCannotTell, why, {}}; }
+Answer untold(const std::string& why) { return {Says::kCannotTell, why, {}}; }
 
 std::optional<std::int64_t> step_of(const Said& said, const std::string& field) {
   const auto found = said.fields.find(field);
@@ -28,9 +28,9 @@ struct Step {
   const Said* said = nullptr;
 };
 
-class Restart {
+class ShardRestart {
  public:
-  explicit Restart(const Question& q) : q_(q) {
+  explicit ShardRestart(const Question& q) : q_(q) {
     const scenario::EventPattern* step = q.target.event("step");
     if (step != nullptr) counter_ = step->progress;
   }
@@ -79,7 +79,7 @@ class Restart {
       }
       return step->first;
     }
-    failed_ = all.empty() ? unknown("no checkpoint was read before recover")
+    failed_ = all.empty() ? untold("no checkpoint was read before recover")
                           : Answer{Says::kFail, "no step is complete on every rank", {}};
     return std::nullopt;
   }
@@ -98,7 +98,7 @@ class Restart {
       }
       witnesses_.push_back({file.seq, "", says});
     }
-    if (!any) return unknown("what the target itself would go on from was not read");
+    if (!any) return untold("what the target itself would go on from was not read");
     return std::nullopt;
   }
 
@@ -128,7 +128,7 @@ class Restart {
     if (!q_.expectation.lost_at_most) return std::nullopt;
     std::int64_t sure = 0, perhaps = 0;
     for (const FaultRecord* fault : q_.faults) {
-      if (!fault->in_effect) return unknown("when " + fault->instance + " was seen is not known");
+      if (!fault->in_effect) return untold("when " + fault->instance + " was seen is not known");
       const Span seen{fault->in_effect->lo, fault->in_effect->lo};
       for (const Said& said : q_.run.said) {
         const auto number = said.event == "step" ? step_of(said, counter_) : std::nullopt;
@@ -152,6 +152,6 @@ class Restart {
 
 }  // namespace
 
-Answer restart_of_shards(const Question& q) { return Restart(q).answer(); }
+Answer restart_of_shards(const Question& q) { return ShardRestart(q).answer(); }
 
 }  // namespace unplug::check
