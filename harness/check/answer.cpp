@@ -43,6 +43,8 @@ Answer worst_of(const std::vector<Answer>& answers) {
   return worst;
 }
 
+Answer cannot_tell(const std::string& why) { return {Says::kCannotTell, why, {}}; }
+
 std::string some_of(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < most; ++i) {

@@ -21,6 +21,7 @@ class Cancelled {
     std::size_t ended = 0;
     for (const Process& process : q_.run.processes.all()) {
       if (process.gone && surely_before(*process.gone, from_)) continue;
+      if (surely_before(ended_by_us(q_.run), process.started)) continue;  // by our own recover
       judge_process(process);
       ++ended;
     }
@@ -236,7 +237,7 @@ class Cancelled {
 
   // --- the answer ------------------------------------------------------------------------------
 
-  // "TERM to 4711 after 0.1 s, KILL to 4711 after 5 s"
+  // "TERM to 4711 by unplug after 100 ms, KILL to 4711 by unplug after 5 s"
   void ladder(Answer& answer) const {
     std::vector<std::string> steps;
     for (const Signal& signal : q_.run.signals) {
@@ -250,12 +251,22 @@ class Cancelled {
     if (!steps.empty()) answer.text += "; signals: " + some_of(steps, 4);
   }
 
+  // Of a job of many processes three are enough to read; all of them are witnesses.
+  std::vector<std::string> texts(Says says) const {
+    std::vector<std::string> all;
+    for (const Answer& answer : answers_) {
+      if (answer.says == says) all.push_back(answer.text);
+    }
+    return all;
+  }
+
   Answer verdict(const std::string& passed) {
     Answer answer = worst_of(answers_);
     if (answer.says == Says::kPass) {
       answer.text =
           passed + (slowest_.hi == 0 ? "" : fmt::format(", the last after {}", people(slowest_)));
     }
+    if (answer.says != Says::kPass) answer.text = some_of(texts(answer.says));
     ladder(answer);
     return answer;
   }

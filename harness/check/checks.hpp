@@ -61,6 +61,8 @@ Answer unaffected(const Question& q, const FaultRecord& fault);
 // The worst of several: fail, cannot tell, pass; texts and witnesses of the worst kind.
 Answer worst_of(const std::vector<Answer>& answers);
 
+Answer cannot_tell(const std::string& why);
+
 // "a, b, c and 4 more"
 std::string some_of(const std::vector<std::string>& names, std::size_t most = 3);
 

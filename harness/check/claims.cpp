@@ -44,7 +44,7 @@ class Timeline {
   }
 
   void hold(const ItemEntry& entry, const ItemSnapshot& snapshot) {
-    if (entry.owner.empty() || terminal_state(q_.target, entry.state)) return;
+    if (!is_claim(q_, entry)) return;
     const bool held = std::ranges::any_of(claims_, [&](const Claim& claim) {
       return !claim.gone && claim.item == entry.item && claim.owner == entry.owner &&
              claim.name == entry.file;
@@ -62,6 +62,13 @@ class Timeline {
 };
 
 }  // namespace
+
+bool is_claim(const Question& q, const ItemEntry& entry) {
+  if (entry.owner.empty() || terminal_state(q.target, entry.state)) return false;
+  // Before the workload is handed in, the folder may hold what is not ours.
+  const ItemSnapshot* before = q.run.items_before();
+  return before == nullptr || !before->states_of(entry.item).empty();
+}
 
 std::vector<Claim> claims_of(const Question& q) { return Timeline(q).read(); }
 

@@ -19,6 +19,9 @@ struct Claim {
   bool finished = false;  // when it was gone the item was at rest: it was not taken away
 };
 
+// An item that was handed in, in a state that is not terminal, and with an owner.
+bool is_claim(const Question& q, const ItemEntry& entry);
+
 std::vector<Claim> claims_of(const Question& q);
 
 // Is the seat the owner that a claim names: by its own name, its node's, or what that calls itself?

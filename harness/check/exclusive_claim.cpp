@@ -42,7 +42,7 @@ Duration stop_within(const Question& q) {
 std::map<std::string, std::string> doubled(const Question& q, const ItemSnapshot& snapshot) {
   std::map<std::string, std::map<std::string, std::string>> names;
   for (const ItemEntry& entry : snapshot.items) {
-    if (entry.owner.empty() || terminal_state(q.target, entry.state)) continue;
+    if (!is_claim(q, entry)) continue;
     names[entry.item][entry.file.empty() ? entry.owner : entry.file] = entry.owner;
   }
   std::map<std::string, std::string> found;
@@ -75,17 +75,16 @@ std::vector<Answer> double_claims(const Question& q) {
 
 // --- former holders ----------------------------------------------------------------------------
 
-// The claim that a stretch of work began with: of its owner's, the nearest in time.
+// The claim that a stretch of work began with: a worker says "claimed" when it has the name, so it
+// is its owner's last one that may have been taken before that. (An earlier one may be a name that
+// a stale claim had for a moment on its way back to the queue.)
 const Claim* claim_of(const Question& q, const std::vector<Claim>& claims, const Work& work) {
-  const Claim* nearest = nullptr;
-  const auto distance = [&](const Claim& claim) {
-    return std::abs(claim.taken.hi - work.begin.hi);
-  };
+  const Claim* last = nullptr;
   for (const Claim& claim : claims) {
     if (claim.item != work.item || !is_owner(q.run, claim.owner, work.seat)) continue;
-    if (nearest == nullptr || distance(claim) < distance(*nearest)) nearest = &claim;
+    if (perhaps_before(claim.taken, work.begin)) last = &claim;
   }
-  return nearest;
+  return last;
 }
 
 struct Sign {
@@ -162,16 +161,14 @@ std::vector<Answer> former_holders(const Question& q, const std::vector<Claim>& 
 
 // --- what was not seen -------------------------------------------------------------------------
 
-Answer unknown(const std::string& why) { return {Says::kCannotTell, why, {}}; }
-
 // While the file server sleeps nothing happens on it, and nobody can look.
 std::vector<Span> watched_windows(const Question& q, const ItemSnapshot& before,
                                   const ItemSnapshot& after) {
   std::vector<Span> windows;
   std::int64_t from = before.taken.hi;
   for (const FaultRecord& fault : q.run.faults) {
-    if (!fault.fired || fault.cuts != scenario::Cuts::kNode) continue;
-    if (!asleep_once(q, after.node) || fault.node != after.node) continue;
+    const bool sleeps = fault.fired && fault.cuts == scenario::Cuts::kNode;
+    if (!sleeps || fault.node != after.node) continue;
     windows.push_back({from, fault.fired->lo - kAroundSleep});
     from = fault.reverted ? fault.reverted->hi + kAroundSleep : after.taken.lo;
   }
@@ -182,19 +179,19 @@ std::vector<Span> watched_windows(const Question& q, const ItemSnapshot& before,
 
 std::vector<Answer> unseen(const Question& q) {
   const ItemSnapshot *before = q.run.items_before(), *after = q.run.items_final();
-  if (before == nullptr) return {unknown("no clean snapshot says which items there were")};
-  if (after == nullptr) return {unknown("there is no clean snapshot of the end")};
+  if (before == nullptr) return {cannot_tell("no clean snapshot says which items there were")};
+  if (after == nullptr) return {cannot_tell("there is no clean snapshot of the end")};
   for (const ItemSnapshot& snapshot : q.run.item_snapshots) {
     if (snapshot.when != "poll") continue;
     for (const Span window : watched_windows(q, *before, *after)) {
       if (q.run.coverage.covers(snapshot.node, q.run.observer("files"), window)) continue;
-      return {unknown("the items at " + snapshot.node + " were not watched all the time")};
+      return {cannot_tell("the items at " + snapshot.node + " were not watched all the time")};
     }
     break;
   }
   for (const auto& [seat, node] : q.run.seats) {
     if (!q.run.coverage.ended(node)) {
-      return {unknown("the logs of " + node + " were not watched to the end")};
+      return {cannot_tell("the logs of " + node + " were not watched to the end")};
     }
   }
   return {};
@@ -207,7 +204,7 @@ Answer exclusive_claim(const Question& q) {
   std::vector<Answer> answers = double_claims(q);
   std::ranges::move(former_holders(q, claims), std::back_inserter(answers));
   std::ranges::move(unseen(q), std::back_inserter(answers));
-  if (claims.empty()) answers.push_back(unknown("no item was ever seen claimed"));
+  if (claims.empty()) answers.push_back(cannot_tell("no item was ever seen claimed"));
   if (!answers.empty()) return worst_of(answers);
   const auto lost = std::ranges::count_if(
       claims, [](const Claim& claim) { return claim.gone && !claim.finished; });

@@ -55,7 +55,6 @@ FaultRules rules_of(FaultRecord& fault, const History& history, const Case& c) {
     if (planned.id == fault.id) rules.fault = &planned;
   }
   if (rules.fault != nullptr) {
-    fault.before_start = std::holds_alternative<scenario::BeforeStart>(rules.fault->trigger);
     for (const char* name : {"model", "package"}) {
       const auto param = rules.fault->params.find(name);
       if (param != rules.fault->params.end()) fault.subject = param->second.text;

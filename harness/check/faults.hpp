@@ -45,7 +45,6 @@ struct FaultRecord {
   std::string node;     // the victim's; else that of the first acting role
   std::string subject;  // the model or package that it changes, or ""
   scenario::Cuts cuts = scenario::Cuts::kNone;
-  bool before_start = false;
   bool lasting = false;
   std::optional<std::int64_t> hold, drawn;
   std::map<std::string, FaultRole> roles;

@@ -13,14 +13,18 @@
 namespace unplug::check {
 namespace {
 
+// The fault's own seat; where it is of a node, the seats there that use what it changes.
 std::vector<std::string> victims_of(const Question& q, const FaultRecord& fault) {
   if (!fault.victim.seat.empty()) return {fault.victim.seat};
+  const auto model = std::ranges::find(q.target.models, fault.subject, &scenario::Model::name);
   std::vector<std::string> seats;
   for (const auto& [seat, node] : q.run.seats) {
+    const bool uses = model == q.target.models.end() || model->place == "all" ||
+                      seat.starts_with(model->place + "-");
     const bool works = std::ranges::any_of(q.target.parts, [&](const scenario::Part& part) {
       return seat.starts_with(part.place + "-") && part.child_of.empty();
     });
-    if (node == fault.node && works) seats.push_back(seat);
+    if (node == fault.node && uses && works) seats.push_back(seat);
   }
   return seats;
 }

@@ -13,30 +13,28 @@
 namespace unplug::check {
 namespace {
 
-Answer unknown(const std::string& why) { return {Says::kCannotTell, why, {}}; }
-
-std::string joined(const std::vector<std::string>& states) {
+std::string in_words(const std::vector<std::string>& states) {
   std::string text;
   for (const std::string& state : states) text += (text.empty() ? "" : " and in ") + state;
   return text;
 }
 
-class Restart {
+class FarmRestart {
  public:
-  explicit Restart(const Question& q) : q_(q) {}
+  explicit FarmRestart(const Question& q) : q_(q) {}
 
   Answer answer() {
     for (const ItemEntry& entry : q_.run.items_before()->items) known_.insert(entry.item);
     const auto recover = q_.run.phases.find("recover");
     if (recover == q_.run.phases.end() || !recover->second.begin) return never_recovered();
     point_ = point_of(recover->second);
-    if (point_ == nullptr) return unknown("the items were not listed before recover");
-    if (!point_->clean) return unknown("the list of the items before recover is torn");
+    if (point_ == nullptr) return cannot_tell("the items were not listed before recover");
+    if (!point_->clean) return cannot_tell("the list of the items before recover is torn");
     one_state_each(*point_);
     if (!answers_.empty()) return worst_of(answers_);
     const ItemSnapshot* after = q_.run.items_final();
     if (after == nullptr || after == point_) {
-      return unknown("there is no clean snapshot of the end, after recover");
+      return cannot_tell("there is no clean snapshot of the end, after recover");
     }
     std::size_t open = 0;
     for (const std::string& item : known_) {
@@ -62,7 +60,7 @@ class Restart {
   // Recover does not run when the target rode through; then there was nothing to restart.
   Answer never_recovered() {
     const ItemSnapshot* after = q_.run.items_final();
-    if (after == nullptr) return unknown("there is no clean snapshot of the end");
+    if (after == nullptr) return cannot_tell("there is no clean snapshot of the end");
     one_state_each(*after);
     if (!answers_.empty()) return worst_of(answers_);
     const bool rest = std::ranges::all_of(known_, [&](const std::string& item) {
@@ -71,7 +69,7 @@ class Restart {
     if (rest) {
       return {Says::kSkipped, "the target went on by itself: there was nothing to restart", {}};
     }
-    return unknown("recover never ran, and not all items are at rest");
+    return cannot_tell("recover never ran, and not all items are at rest");
   }
 
   // Taken by the run just before it calls the first verb of `recover`.
@@ -89,8 +87,8 @@ class Restart {
       const auto states = snapshot.states_of(item);
       if (states.empty()) fail(snapshot.seq, item + " in no state: nothing to go on from");
       if (states.size() > 1) {
-        fail(snapshot.seq,
-             fmt::format("{} in {}: {} places to go on from", item, joined(states), states.size()));
+        fail(snapshot.seq, fmt::format("{} in {}: {} places to go on from", item, in_words(states),
+                                       states.size()));
       }
     }
     for (const ItemEntry& entry : snapshot.items) {
@@ -105,7 +103,7 @@ class Restart {
     if (states.size() != 1 || !terminal_state(q_.target, states.front())) {
       fail(after.seq, fmt::format("{} was {} before recover and is {} at the end", item,
                                   point_->states_of(item).front(),
-                                  states.empty() ? "nowhere" : joined(states)));
+                                  states.empty() ? "nowhere" : in_words(states)));
     }
     const auto results = results_of_baseline(q_);
     std::vector<Witness> sure, perhaps;
@@ -140,7 +138,7 @@ class Restart {
   void watched() {
     for (const auto& [seat, node] : q_.run.seats) {
       if (q_.run.coverage.ended(node)) continue;
-      answers_.push_back(unknown("the logs of " + node + " were not watched to the end"));
+      answers_.push_back(cannot_tell("the logs of " + node + " were not watched to the end"));
     }
   }
 
@@ -154,9 +152,9 @@ class Restart {
 
 Answer restart_of_farm(const Question& q) {
   if (q.run.items_before() == nullptr) {
-    return unknown("no clean snapshot says which items there were");
+    return cannot_tell("no clean snapshot says which items there were");
   }
-  return Restart(q).answer();
+  return FarmRestart(q).answer();
 }
 
 Answer restart_point(const Question& q) {

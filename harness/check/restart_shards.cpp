@@ -13,8 +13,6 @@
 namespace unplug::check {
 namespace {
 
-Answer untold(const std::string& why) { return {Says::kCannotTell, why, {}}; }
-
 std::optional<std::int64_t> step_of(const Said& said, const std::string& field) {
   const auto found = said.fields.find(field);
   if (found == said.fields.end() || found->second.empty()) return std::nullopt;
@@ -79,7 +77,7 @@ class ShardRestart {
       }
       return step->first;
     }
-    failed_ = all.empty() ? untold("no checkpoint was read before recover")
+    failed_ = all.empty() ? cannot_tell("no checkpoint was read before recover")
                           : Answer{Says::kFail, "no step is complete on every rank", {}};
     return std::nullopt;
   }
@@ -98,24 +96,30 @@ class ShardRestart {
       }
       witnesses_.push_back({file.seq, "", says});
     }
-    if (!any) return untold("what the target itself would go on from was not read");
+    if (!any) return cannot_tell("what the target itself would go on from was not read");
     return std::nullopt;
   }
 
   // Steps that a seat said after recover began.
   std::optional<Answer> resumed(std::int64_t point, Span recover) {
     std::map<std::string, std::vector<Step>> steps;
+    bool open = false;  // clocks leave open on which side of recover a step was made
     for (const Said& said : q_.run.said) {
-      if (said.event != "step" || !surely_before(recover, said.when)) continue;
+      if (said.event != "step" || said.when.hi < recover.lo) continue;
+      if (!surely_before(recover, said.when)) {
+        open = true;
+        continue;
+      }
       if (const auto number = step_of(said, counter_)) steps[said.seat].push_back({*number, &said});
     }
-    if (steps.empty()) return Answer{Says::kFail, "no step was made after recover", {}};
+    const Says wrong = open ? Says::kCannotTell : Says::kFail;
+    if (steps.empty()) return Answer{wrong, "no step was made after recover", {}};
     for (const auto& [seat, made] : steps) {
       std::int64_t next = point + 1;
       for (const Step& step : made) {
         const std::string text =
             fmt::format("{} made step {}, step {} was next", seat, step.number, next);
-        if (step.number != next) return Answer{Says::kFail, text, {{step.said->seq, "", text}}};
+        if (step.number != next) return Answer{wrong, text, {{step.said->seq, "", text}}};
         ++next;
       }
       witnesses_.push_back({made.front().said->seq, "", seat + ": " + made.front().said->text});
@@ -128,7 +132,8 @@ class ShardRestart {
     if (!q_.expectation.lost_at_most) return std::nullopt;
     std::int64_t sure = 0, perhaps = 0;
     for (const FaultRecord* fault : q_.faults) {
-      if (!fault->in_effect) return untold("when " + fault->instance + " was seen is not known");
+      if (!fault->in_effect)
+        return cannot_tell("when " + fault->instance + " was seen is not known");
       const Span seen{fault->in_effect->lo, fault->in_effect->lo};
       for (const Said& said : q_.run.said) {
         const auto number = said.event == "step" ? step_of(said, counter_) : std::nullopt;

@@ -58,10 +58,4 @@ Span awake_time(const Question& q, const std::string& seat, Still how, Span from
           std::max<std::int64_t>(0, whole.hi - still.lo)};
 }
 
-bool asleep_once(const Question& q, const std::string& node) {
-  return std::ranges::any_of(q.run.faults, [&](const FaultRecord& fault) {
-    return fault.fired && fault.cuts == scenario::Cuts::kNode && touches(fault, node);
-  });
-}
-
 }  // namespace unplug::check

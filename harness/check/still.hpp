@@ -13,7 +13,4 @@ enum class Still { kAsleep, kAsleepOrCutOff };
 // How long from `from` to `to`, without the time in which a fault of ours kept the seat still.
 Span awake_time(const Question& q, const std::string& seat, Still still, Span from, Span to);
 
-// Was the node put to sleep, so that its observer was blind and nothing happened there?
-bool asleep_once(const Question& q, const std::string& node);
-
 }  // namespace unplug::check

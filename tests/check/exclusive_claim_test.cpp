@@ -88,6 +88,16 @@ TEST_F(ExclusiveClaim, DoesNotJudgeATornLook) {
   expect(Says::kPass, "no item held by two at once");
 }
 
+TEST_F(ExclusiveClaim, LeavesClaimsOfOthersAside) {
+  for (const double t : {10.0, 10.2}) {
+    story.claims(t, "poll", {{"old", "claimed", "worker-1"}, {"old", "claimed", "worker-2"}});
+  }
+  claimed();
+  taken_over();
+  finish();
+  expect(Says::kPass, "2 claims");
+}
+
 TEST_F(ExclusiveClaim, FailsWhenAFormerHolderWorksOnForTooLong) {
   claimed();
   taken_over();
@@ -152,6 +162,32 @@ TEST_F(ExclusiveClaim, CannotTellWhatIsAResultWithoutABaseline) {
   Judging judging;
   judging.expect("exclusive_claim");
   EXPECT_EQ(only(judging.judge(story)).says, Says::kCannotTell);
+}
+
+// A worker's successor on its seat takes the stale claim aside, and the item from the queue.
+TEST_F(ExclusiveClaim, TellsTwoClaimsOfOneSeatApart) {
+  claimed();
+  const auto look = [this](double t, const std::string& name) {
+    story.add(t, "snapshot",
+              {{"when", "poll"},
+               {"scope", "items"},
+               {"clean", true},
+               {"what",
+                {{"items", Json::array({{{"item", "shot-2"},
+                                         {"state", "claimed"},
+                                         {"owner", "worker-2"},
+                                         {"file", name}}})}}}},
+              "node1", "observer:share", true);
+  };
+  look(19.8, "claimed/worker-2/shot-2.job");
+  look(20, "claimed/aside/shot-2.job");
+  story.work(20.05, "worker-2", "shot-2", "begin");
+  look(20.2, "claimed/worker-2~2/shot-2.job");
+  story.work(24, "worker-2", "shot-2", "end");
+  story.claims(24.2, "poll", {{"shot-1", "done", ""}, {"shot-2", "done", ""}});
+  story.claims(45, "after", {{"shot-1", "done", ""}, {"shot-2", "done", ""}});
+  story.close(46);
+  expect(Says::kPass, "no item held by two at once");
 }
 
 TEST_F(ExclusiveClaim, LetsAHolderPublishWhatItHolds) {

@@ -31,26 +31,26 @@ struct HonestExit : testing::Test {
   Story story;
 };
 
-const Json kZero{{"code", 0}}, kOne{{"code", 1}}, kUnknown = nullptr;
+const Json kExitZero{{"code", 0}}, kExitOne{{"code", 1}}, kUnknown = nullptr;
 
 TEST_F(HonestExit, HoldsWhenAllEndWell) {
   start();
   frozen();
-  ends(kZero, kZero, kZero);
+  ends(kExitZero, kExitZero, kExitZero);
   expect(Says::kPass, "launcher pid 40 of server-1 at node1 ended: exit 0, and so did every rank");
 }
 
 TEST_F(HonestExit, HoldsWhenTheLauncherFailsToo) {
   start();
   story.killed(20);
-  ends(kOne, kOne, {{"signal", "KILL"}});
+  ends(kExitOne, kExitOne, {{"signal", "KILL"}});
   expect(Says::kPass, "ended: exit 1");
 }
 
 TEST_F(HonestExit, FailsWhenWeKilledARank) {
   start();
   story.killed(20);
-  ends(kZero, kZero, kUnknown);
+  ends(kExitZero, kExitZero, kUnknown);
   expect(Says::kFail,
          "exit 0, although worker pid 42 of worker-2 at node2 was killed by our fault");
 }
@@ -58,7 +58,7 @@ TEST_F(HonestExit, FailsWhenWeKilledARank) {
 TEST_F(HonestExit, FailsWhenARankFailed) {
   start();
   frozen();
-  ends(kZero, kOne, kZero);
+  ends(kExitZero, kExitOne, kExitZero);
   expect(Says::kFail, "exit 0, although worker pid 41 of worker-1 at node1 ended: exit 1");
 }
 
@@ -66,10 +66,10 @@ TEST_F(HonestExit, CannotTellFromUnknownExits) {
   start();
   frozen();
   const Story begun = story;
-  ends(kUnknown, kZero, kZero);
+  ends(kUnknown, kExitZero, kExitZero);
   expect(Says::kCannotTell, "exit unknown");
   story = begun;
-  ends(kZero, kUnknown, kZero);
+  ends(kExitZero, kUnknown, kExitZero);
   expect(Says::kCannotTell, "but worker pid 41 of worker-1 at node1 ended: exit unknown");
 }
 
@@ -77,7 +77,7 @@ TEST_F(HonestExit, CannotTellWhenWeStoppedTheLauncher) {
   start();
   frozen();
   story.phase(28, "stop", "begin");
-  ends(kZero, kZero, kZero);
+  ends(kExitZero, kExitZero, kExitZero);
   expect(Says::kCannotTell, "no launcher was seen to end before we stopped the target");
 }
 
@@ -90,9 +90,9 @@ TEST_F(HonestExit, BelievesTheLineOfWhoeverWaitedForAProcess) {
              {"edge", "exited"},
              {"part", "worker"},
              {"seat", "worker-1"},
-             {"exit", kOne}},
+             {"exit", kExitOne}},
             "node1", "observer:log", true);
-  ends(kZero, kUnknown, kZero);
+  ends(kExitZero, kUnknown, kExitZero);
   expect(Says::kFail, "worker pid 41 of worker-1 at node1 ended: exit 1");
 }
 
@@ -105,9 +105,9 @@ TEST_F(HonestExit, KnowsAProcessThatNobodySawByItsExit) {
              {"edge", "exited"},
              {"part", "worker"},
              {"seat", "worker-1"},
-             {"exit", kOne}},
+             {"exit", kExitOne}},
             "node1", "observer:log", true);
-  ends(kZero, kZero, kZero);
+  ends(kExitZero, kExitZero, kExitZero);
   expect(Says::kFail, "worker pid 99 of worker-1 at node1 ended: exit 1");
 }
 

@@ -101,6 +101,20 @@ TEST_F(Refuses, FailsWhenTheSeatTriesAndSaysNothing) {
   expect(Says::kFail, "worker-2 did not refuse look within 5 s");
 }
 
+TEST_F(Refuses, AsksTheSeatsOfANodeThatUseTheModel) {
+  judging.target.models.push_back({"look", "worker", "/model", "model.sha256"});
+  story.plan("mismatch", {{"victim", nullptr}});
+  refused(22, "look");
+  story.fault(20, "mismatch", "fired", {{"victim", nullptr}});
+  for (double t = 20.2; t < 24; t += 1) story.proof(t, "mismatch", "yes");
+  story.proof(23.99, "mismatch", "yes");
+  story.fault(24, "mismatch", "reverting", {{"why", "planned"}});
+  story.fault(25, "mismatch", "reverted");
+  story.proof(25.1, "mismatch", "yes", "reverted");
+  story.close(60);
+  expect(Says::kPass, "worker-2 refused look");
+}
+
 TEST_F(Refuses, CannotTellOfASeatThatNeverTried) {
   mismatch();
   expect(Says::kCannotTell, "worker-2 never tried");
