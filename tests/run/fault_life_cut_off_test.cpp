@@ -132,7 +132,7 @@ TEST_F(CutOff, ReadsFromTheGuardsLogWhatTheSessionLost) {
   });
   ASSERT_NE(fired, lab.journal.memory.events.end());
   ASSERT_TRUE(fired->node_time);
-  EXPECT_EQ(fired->node_time->nt, 6'000'000'000);
+  EXPECT_EQ(fired->node_time->ns, 6'000'000'000);
 }
 
 }  // namespace
