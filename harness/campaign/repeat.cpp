@@ -23,6 +23,8 @@ using node::Outcome;
 // Every run ends by limits of its own; this one is for a program that hangs.
 constexpr std::chrono::hours kRun{1};
 
+constexpr std::chrono::seconds kConnect{15};
+
 struct Work {
   fs::path scenario;
   int round;
@@ -82,6 +84,8 @@ class Repeat {
   }
 
   asio::awaitable<void> go(asio::any_io_executor executor) {
+    const Outcome ready = co_await local_->connect(within(kConnect));
+    if (!ready.ok()) throw Error(Exit::kInternal, "", "no process can be started", ready.why);
     std::vector<asio::awaitable<void>> workers;
     for (int i = 0; i < options_.jobs; ++i) workers.push_back(worker());
     co_await run::all(executor, std::move(workers));
@@ -111,15 +115,14 @@ class Repeat {
     run.folder = options_.out / fmt::format("{}-{}", work.scenario.stem().string(), work.round);
     fs::create_directories(run.folder);
     std::vector<std::string> words = options_.words;
-    for (const std::string& word :
-         {work.scenario.string(), std::string("--out"), run.folder.string()}) {
-      words.push_back(word);
-    }
+    words.push_back(fs::absolute(work.scenario).string());
+    words.emplace_back("--out");
+    words.push_back(fs::absolute(run.folder).string());
     const auto begun = BootClock::now();
     node::Command command(line_of(words));
     const Outcome outcome = co_await local_->exec(std::move(command), within(kRun));
     if (outcome_.interrupted) co_return;
-    std::ofstream(run.folder / "output") << outcome.out;
+    std::ofstream(run.folder / "output") << outcome.out << outcome.why;
     run.took = BootClock::now() - begun;
     run.exit = exit_of(outcome);
     run.words = words_of(run.folder);

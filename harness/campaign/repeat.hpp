@@ -20,7 +20,9 @@ namespace unplug::campaign {
 
 struct RepeatOptions {
   std::vector<std::filesystem::path> scenarios;
-  std::vector<std::string> words;  // of every run: the program, "run", and its options
+  // Of every run: the program, "run", and its options. It runs in the home folder: paths in them
+  // are absolute.
+  std::vector<std::string> words;
   int times = 1;
   int jobs = 1;
   std::filesystem::path out;  // made when it is not there

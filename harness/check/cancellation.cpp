@@ -221,8 +221,9 @@ class Cancelled {
 
   // --- what was not seen -----------------------------------------------------------------------
 
+  // A target that came to rest before the time was over is ended by us: nothing comes after that.
   void watched() {
-    const Span window{from_.lo, from_.hi + limit(q_).count()};
+    const Span window{from_.lo, std::min(from_.hi + limit(q_).count(), ended_by_us(q_.run).lo)};
     std::set<std::string> nodes;
     for (const auto& [seat, node] : q_.run.seats) nodes.insert(node);
     for (const std::string& node : nodes) {

@@ -1,7 +1,10 @@
 // Outputs equal the undisturbed baseline's: catches results that are wrong and quiet.
 #include <fmt/format.h>
+#include <fnmatch.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "check/checks.hpp"
 
@@ -21,6 +24,20 @@ std::string name_of(const Output& output) {
 }
 
 std::string short_sha(const std::string& sha) { return sha.substr(0, 12); }
+
+// Cancelled, as the scenario wanted: what became of it is for `cancellation` to say.
+bool was_to_be_cancelled(const Question& q, const ItemEntry& entry) {
+  if (q.scenario == nullptr || !q.target.items || q.target.items->cancelled.empty()) return false;
+  if (entry.state != q.target.items->cancelled) return false;
+  const auto wants = [&](const scenario::Expectation& expectation) {
+    if (expectation.check != "cancellation") return false;
+    const auto names = [&](const std::string& glob) {
+      return ::fnmatch(glob.c_str(), entry.item.c_str(), 0) == 0;
+    };
+    return expectation.items.empty() || std::ranges::any_of(expectation.items, names);
+  };
+  return std::ranges::any_of(q.scenario->expect, wants);
+}
 
 class Comparison {
  public:
@@ -89,6 +106,7 @@ class Comparison {
   }
 
   void missing(const Output& want) {
+    if (cancelled_.contains(want.item)) return;
     const Witness witness{want.seq, "baseline", name_of(want) + " is in the baseline only"};
     if (captured()) {
       ++missing_;
@@ -110,6 +128,10 @@ class Comparison {
     const ItemSnapshot* after = q_.run.items_final();
     if (after == nullptr) return;
     for (const ItemEntry& entry : after->items) {
+      if (was_to_be_cancelled(q_, entry)) {
+        cancelled_.insert(entry.item);
+        continue;
+      }
       const bool failed =
           terminal_state(q_.target, entry.state) && !done_state(q_.target, entry.state);
       if (!failed) continue;
@@ -133,6 +155,7 @@ class Comparison {
   const Question& q_;
   const bool frames_;
   Outputs run_, expected_;
+  std::set<std::string> cancelled_;
   std::vector<Witness> wrong_, unknown_;
   int differ_ = 0, missing_ = 0, extra_ = 0, failed_ = 0;
 };

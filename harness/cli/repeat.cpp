@@ -56,13 +56,20 @@ void tell_sums(const campaign::RepeatOutcome& outcome, const std::filesystem::pa
              out.string());
 }
 
+RunCommand absolute(RunCommand command) {
+  for (auto& folder : command.lookup.injectors) folder = std::filesystem::absolute(folder);
+  for (auto& folder : command.lookup.targets) folder = std::filesystem::absolute(folder);
+  if (command.patch) command.patch = std::filesystem::absolute(*command.patch);
+  return command;
+}
+
 }  // namespace
 
 Exit repeat(const RunCommand& command) {
   campaign::RepeatOptions options;
   options.scenarios = command.scenarios;
   options.words = {own_program(command.argv), "run"};
-  for (const std::string& word : options_of(command)) options.words.push_back(word);
+  for (const std::string& word : options_of(absolute(command))) options.words.push_back(word);
   if (command.seed) {
     options.words.emplace_back("--seed");
     options.words.push_back(std::to_string(*command.seed));

@@ -43,7 +43,7 @@ TEST_F(RepeatRuns, RunsEveryScenarioSoOftenAndKeepsEveryFolder) {
     std::ifstream printed(run.folder / "output");
     std::string text;
     std::getline(printed, text);
-    EXPECT_EQ(text, "ran " + run.scenario.string() + " into " + run.folder.string());
+    EXPECT_EQ(text, "ran " + fs::absolute(run.scenario).string() + " into " + run.folder.string());
   }
 }
 

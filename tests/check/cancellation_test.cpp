@@ -60,6 +60,14 @@ TEST_F(Cancellation, HoldsWhenEveryProcessIsGoneInTime) {
   expect(Says::kPass, "all 3 processes gone, the last after");
 }
 
+TEST_F(Cancellation, IsWatchedUntilWeEndWhatHasComeToRest) {
+  start();
+  all_end(22);
+  story.phase(23, "stop", "begin");
+  story.close(24);
+  expect(Says::kPass, "all 3 processes gone, the last after");
+}
+
 TEST_F(Cancellation, TellsTheLadderOfSignals) {
   start();
   story.add(20.5, "signal", {{"pid", 42}, {"start", 7}, {"sig", "TERM"}, {"by", "unplug"}},

@@ -52,6 +52,23 @@ TEST_F(Output, CannotTellWithoutAFramesHash) {
   EXPECT_EQ(judge().says, Says::kCannotTell);
 }
 
+TEST_F(Output, MissesNothingOfAnItemThatWasToBeCancelled) {
+  judging.target.items->states.push_back({"cancelled", ""});
+  judging.target.items->terminal.push_back("cancelled");
+  judging.target.items->cancelled = "cancelled";
+  story.output("shot-1", "aaaa");
+  story.items(39, "after", {{"shot-1", "done"}, {"shot-2", "cancelled"}});
+  EXPECT_EQ(judge().text, "1 missing, 1 failed (of 2 outputs)") << "nobody asked for it";
+  scenario::Expectation cancelled;
+  cancelled.check = "cancellation";
+  cancelled.items = {"shot-2"};
+  judging.scenario.expect.push_back(cancelled);
+  const auto result = judging.judge(story);
+  EXPECT_EQ(result.findings.at(0).says, Says::kPass) << result.findings.at(0).text;
+  judging.scenario.expect.back().items = {"shot-3"};
+  EXPECT_EQ(judging.judge(story).findings.at(0).says, Says::kFail);
+}
+
 TEST_F(Output, FailsForMissingAndExtraOutputs) {
   story.output("shot-1", "aaaa");
   story.output("shot-9", "dddd");
