@@ -62,8 +62,12 @@ const Process* victim_process(const Question& q, const FaultRecord& fault) {
 enum class Who { kOther, kItself, kUnknown };
 
 // Whose stretch of work ended in the result?
-Who who_finished(const Question& q, const FaultRecord& fault, const Work& finish) {
+Who who_finished(const Question& q, const FaultRecord& fault, const Work& work,
+                 const Work& finish) {
   if (finish.seat != fault.victim.seat) return Who::kOther;
+  // A fault of a link or a node has no process for its victim: whoever had it in work when the
+  // fault fired, and ended that very stretch with the result, is no other.
+  if (fault.victim.part.empty() && finish.begin_seq == work.begin_seq) return Who::kItself;
   const bool seen_dead = fault.victim.pid && fault.lasting && fault.in_effect;
   if (seen_dead && fault.in_effect->lo <= finish.end->lo) return Who::kOther;
   const Process* victim = victim_process(q, fault);
@@ -135,7 +139,7 @@ Answer judge(const Question& q, const FaultRecord& fault, const Work& work) {
   }
   const std::string what = fmt::format("{} finished by {}", work.item, finish->seat);
   const Witness ended{finish->end_seq, "", what};
-  switch (who_finished(q, fault, *finish)) {
+  switch (who_finished(q, fault, work, *finish)) {
     case Who::kItself:
       return {Says::kFail, what + " itself: it was not reassigned", {begun, ended}};
     case Who::kUnknown:

@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string own_program(const std::vector<std::string>& argv) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? argv.front() : self.string();
-}
-
 fs::path cache_home() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') return xdg;
   const char* home = std::getenv("HOME");
@@ -27,6 +21,12 @@ fs::path cache_home() {
 }
 
 }  // namespace
+
+std::string own_program(const std::vector<std::string>& argv) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? argv.front() : self.string();
+}
 
 scenario::Library library_of(const LookupOptions& lookup) {
   return {scenario::shipped_root(), lookup.injectors, lookup.targets};

@@ -21,6 +21,9 @@ std::optional<std::filesystem::path> lab_file(const LabOptions& options);
 int again_inside_lab(const std::vector<std::string>& argv, int nodes,
                      const std::filesystem::path& out);
 
+// This program's own file: what runs it again.
+std::string own_program(const std::vector<std::string>& argv);
+
 // How many nodes the scenarios need, at least two.
 int nodes_needed(const std::vector<std::filesystem::path>& scenarios, const LabOptions& options,
                  const scenario::Library& library);

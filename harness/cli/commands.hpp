@@ -31,9 +31,17 @@ struct RunCommand {
   std::optional<std::uint64_t> seed;
   std::optional<std::filesystem::path> patch;
   std::string wait = "0s";
+  int repeat = 1;
+  int jobs = 1;                   // labs at a time
   std::vector<std::string> argv;  // of the whole program: it may run again inside a lab
 };
 Exit run(const RunCommand& command);
+
+// What repeats a run but for the scenario and the seed: the lab, and where names are looked up.
+std::vector<std::string> options_of(const RunCommand& command);
+
+// `--repeat` without a lab file: every run in an embedded lab of its own.
+Exit repeat(const RunCommand& command);
 
 struct PlanCommand {
   std::filesystem::path scenario;

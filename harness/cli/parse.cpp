@@ -58,6 +58,12 @@ void add_run(CLI::App& app, RunCommand& command) {
   app.add_option("--patch", command.patch,
                  "a sh file that the target sources last: try a bug, or a fix")
       ->type_name("FILE");
+  app.add_option("--repeat", command.repeat, "run every scenario so often")
+      ->check(CLI::Range(1, 10000).description(""))
+      ->type_name("N");
+  app.add_option("--jobs", command.jobs, "with --repeat: so many embedded labs at a time")
+      ->check(CLI::Range(1, 64).description(""))
+      ->type_name("J");
   app.add_option("--wait", command.wait, "queue this long for nodes that another run holds")
       ->capture_default_str()
       ->type_name("D");

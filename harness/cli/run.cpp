@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <fstream>
 
 #include "base/shell.hpp"
+#include "campaign/worst.hpp"
 #include "check/run_folder.hpp"
 #include "cli/bring_lab.hpp"
 #include "cli/commands.hpp"
@@ -18,31 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Worst first (docs/semantics.md, Findings and verdicts).
-constexpr std::array kWorstFirst = {Exit::kUnhealed, Exit::kInternal,     Exit::kInterrupted,
-                                    Exit::kFail,     Exit::kInconclusive, Exit::kPass};
-
-Exit worse(Exit a, Exit b) {
-  const auto rank = [](Exit e) { return std::ranges::find(kWorstFirst, e) - kWorstFirst.begin(); };
-  return rank(a) <= rank(b) ? a : b;
-}
-
 std::string repeat_command(const RunCommand& command, const scenario::Bundle& bundle,
                            std::uint64_t seed) {
   std::string text = "unplug run " + shell_quoted(bundle.scenario_file.string());
   if (command.lab.file || !bundle.lab.embedded) {
     text += " --lab " + shell_quoted(bundle.lab_file.string());
   }
-  if (bundle.lab.embedded && command.lab.nodes > 0) {
-    text += fmt::format(" --nodes {}", command.lab.nodes);
-  }
-  for (const auto& folder : command.lookup.injectors) {
-    text += " --injectors " + shell_quoted(folder.string());
-  }
-  for (const auto& folder : command.lookup.targets) {
-    text += " --targets " + shell_quoted(folder.string());
-  }
-  if (command.patch) text += " --patch " + shell_quoted(command.patch->string());
+  for (const std::string& word : options_of(command)) text += " " + shell_quoted(word);
   return text + fmt::format(" --seed {}", seed);
 }
 
@@ -102,6 +83,21 @@ std::vector<scenario::Bundle> load_all(const RunCommand& command,
 
 }  // namespace
 
+std::vector<std::string> options_of(const RunCommand& command) {
+  std::vector<std::string> words;
+  const auto add = [&words](const char* option, const std::string& value) {
+    words.emplace_back(option);
+    words.push_back(value);
+  };
+  if (!command.lab.file && command.lab.nodes > 0) {
+    add("--nodes", std::to_string(command.lab.nodes));
+  }
+  for (const auto& folder : command.lookup.injectors) add("--injectors", folder.string());
+  for (const auto& folder : command.lookup.targets) add("--targets", folder.string());
+  if (command.patch) add("--patch", command.patch->string());
+  return words;
+}
+
 Exit run(const RunCommand& command) {
   if (command.patch && !fs::is_regular_file(*command.patch)) {
     throw Error(Exit::kUsage, "--patch " + command.patch->string(), "there is no such file");
@@ -109,15 +105,22 @@ Exit run(const RunCommand& command) {
   const auto lab = lab_file(command.lab);
   const std::vector<scenario::Bundle> bundles = load_all(command, lab);
   if (bundles.empty()) return Exit::kUsage;
+  if (!lab && command.repeat * command.jobs > 1) return repeat(command);
   if (!lab) {
     const int nodes = nodes_needed(command.scenarios, command.lab, library_of(command.lookup));
     return static_cast<Exit>(again_inside_lab(command.argv, nodes, command.out));
   }
+  if (command.jobs > 1) {
+    throw Error(Exit::kUsage, fmt::format("--jobs {}", command.jobs),
+                "a lab holds one run at a time", "leave --jobs away, or --lab");
+  }
   Exit worst = Exit::kPass;
   bool interrupted = false;  // also when the run was left unhealed, which is the worse exit
-  for (const scenario::Bundle& bundle : bundles) {
-    worst = worse(worst, run_one(command, bundle, interrupted));
-    if (interrupted) break;
+  for (int round = 1; round <= command.repeat; ++round) {
+    for (const scenario::Bundle& bundle : bundles) {
+      if (interrupted) return worst;
+      worst = campaign::worse(worst, run_one(command, bundle, interrupted));
+    }
   }
   return worst;
 }

@@ -64,8 +64,9 @@ std::string lab_json(const Blueprint& lab, const Keys& keys) {
         {"disk_floor", "8MiB"},
         {"memory_floor", "256MiB"}}},
       // Names what is shipped; of an embedded lab every injector may be used.
-      {"allow", Json::array({"process_kill", "process_freeze", "cancel", "cancel_signal",
-                             "node_sleep", "disk_fill", "model_mismatch"})},
+      {"allow",
+       Json::array({"process_kill", "process_freeze", "cancel", "cancel_signal", "node_sleep",
+                    "disk_fill", "model_mismatch", "link_drop", "link_flap", "link_block"})},
   };
   return file.dump(2) + "\n";
 }

@@ -111,6 +111,16 @@ std::vector<Choice> node_choices(const Draft& draft, const Param& param) {
   return choices;
 }
 
+// A link's near end is no choice, but where a seat names it, that seat is whom the fault is about.
+Choice near_end(const Draft& draft) {
+  for (const Param& param : draft.injector.params) {
+    if (param.type != "node" || param.of.empty()) continue;
+    const ParamValue* value = draft.given(param.name);
+    if (value != nullptr) return {{}, std::nullopt, {}, seat_named(draft, value->text)};
+  }
+  return {};
+}
+
 // What the instances of a fault differ in: its process, else its node, else nothing.
 std::vector<Choice> choices_of(const Draft& draft) {
   for (const Param& param : draft.injector.params) {
@@ -119,7 +129,7 @@ std::vector<Choice> choices_of(const Draft& draft) {
   for (const Param& param : draft.injector.params) {
     if (param.type == "node" && param.of.empty()) return node_choices(draft, param);
   }
-  return {Choice{}};
+  return {near_end(draft)};
 }
 
 // The link of a link parameter, its near end first.

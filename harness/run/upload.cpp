@@ -71,7 +71,9 @@ std::string probe_script(const scenario::Bundle& bundle, const Call& probe) {
   for (const auto& [variable, value] : probe.vars) {
     text += variable + "=" + shell_quoted(value) + "\nexport " + variable + "\n";
   }
-  text += bytes_of(node_scripts() / "prelude.sh") + "\n";
+  for (const char* shared : {"prelude.sh", "interface.sh"}) {
+    text += bytes_of(node_scripts() / shared) + "\n";
+  }
   text += bytes_of(injector / platform_script(bundle, probe.node)) + "\n";
   return text + "probe_here\n";
 }

@@ -27,15 +27,18 @@ cd "$run_folder" || exit 3
 umask 077
 # shellcheck source=injectors/sh/prelude.sh
 . "$fault_folder/prelude.sh"
+# shellcheck source=injectors/sh/interface.sh
+. "$fault_folder/interface.sh"
 # shellcheck disable=SC1091
 . "$fault_folder/injector.sh"
 set +eu # nothing that fails here may end the guard
 
-queue=''   # lines for the controller, not yet handed to the forwarder
-said=yes   # the forwarder waits for the next one; "deaf": the channel is gone
-begun=no   # the fault may be in effect
-caught=''  # children to end, each PID:START
-trigger='' # those of them that only feed the firer
+queue=''      # lines for the controller, not yet handed to the forwarder
+said=yes      # the forwarder waits for the next one; "deaf": the channel is gone
+begun=no      # the fault may be in effect
+caught=''     # children to end, each PID:START
+trigger=''    # those of them that only feed the firer
+background='' # those of them that keep on acting
 attempt=0
 never=999999999999
 
@@ -80,16 +83,25 @@ end_former() {
     if [ -e "$fault_folder/guard.$former/children" ]; then
       while read -r former_boot former_pid former_start; do
         alive "$former_boot" "$former_pid" "$former_start" || continue
-        end_tree "$former_pid"
-        former_tries=0
-        # One that waits in the kernel runs no line of sh again: 10 s are enough to wait.
-        while alive "$former_boot" "$former_pid" "$former_start" && [ "$former_tries" -lt 200 ]; do
-          sleep 0.05
-          former_tries=$((former_tries + 1))
-        done
+        end_and_see "$former_pid:$former_start"
       done <"$fault_folder/guard.$former/children"
     fi
     former=$((former + 1))
+  done
+}
+
+# end_and_see PID:START: ends it with all that it started, of this boot, and waits until none is left: a
+# command of theirs that is already in the kernel must not act after our undo.
+end_and_see() {
+  tree=''
+  end_tree "${1%:*}"
+  end_tries=0
+  for end_one in "$1" $tree; do
+    # One that waits in the kernel runs no line of sh again: 10 s are enough to wait.
+    while alive "$boot_id" "${end_one%:*}" "${end_one#*:}" && [ "$end_tries" -lt 200 ]; do
+      sleep 0.05
+      end_tries=$((end_tries + 1))
+    done
   done
 }
 
@@ -214,10 +226,7 @@ fire_on_command() {
 try_to_fire() {
   now
   [ "$now_cs" -lt "$lease_end" ] || not_so "the lease is over" || return 1
-  if ! alive "$boot_id" $$ "$my_start" || [ "$proc_state" = T ]; then
-    not_so "the guard is gone or stopped"
-    return 1
-  fi
+  guarded || not_so "the guard is gone or stopped" || return 1
   [ -z "$process_params" ] || bind_victims || return 1
   # SAFETY: who takes over after us learns from this file that there is something to undo.
   printf '' >"$fault_folder/fired" || not_so "cannot write to $fault_folder" || return 1
@@ -226,6 +235,30 @@ try_to_fire() {
   fire >/dev/null || return 1
   now
   tell "fired $now_cs"
+}
+
+# guarded: the guard lives and can undo.
+guarded() { alive "$boot_id" $$ "$my_start" && [ "$proc_state" != T ]; }
+
+# in_background FUNCTION (in fire): a fault that goes on acting does so in a child, until the undo.
+# Before each act FUNCTION asks `guarded`.
+# SAFETY: the child may begin when it stands in the list that a next generation ends; it waits for that
+# word, and goes when we are gone. Test: link_flap.test (guard killed -9).
+in_background() {
+  open_ends background || return 1
+  (
+    exec <&7 >/dev/null 2>&1 5>&- 7<&- 8>&-
+    read -r _ && "$1"
+  ) &
+  if stat_of $! && printf '%s %s %s\n' "$boot_id" $! "$proc_start" >>"$generation/children"; then
+    tell "background $!:$proc_start"
+    echo go >&8
+  else
+    exec 7<&- 8>&-
+    not_so "cannot write to $generation"
+    return 1
+  fi
+  exec 7<&- 8>&-
 }
 
 # Every process parameter: found, noted on the disk, told to the guard. Then fire may look at it.
@@ -429,6 +462,7 @@ next_word() {
     ;;
   deaf) said=deaf queue='' ;;
   bound) take_bound ;;
+  background) caught="$caught $arg" background="$background $arg" ;;
   remembered) remembered="$remembered$arg${rest:+ }$rest$newline" ;;
   firing)
     begun=yes
@@ -475,7 +509,10 @@ asked() {
 # SAFETY: no fire after this line. Everything the firer has said is read afterwards: a victim bound
 # in its last moment is known. Test: guard_trials.test (revert and fire at once), trigger.test.
 silence_firer() {
-  [ -z "$firer" ] || end_child "$firer"
+  if [ -n "$firer" ]; then
+    if alive "$boot_id" "${firer%:*}" "${firer#*:}"; then end_and_see "$firer"; fi
+    wait "${firer%:*}"
+  fi 2>/dev/null
   for silence in $trigger; do end_child "$silence"; done
   # From a child: the pipe may be full, when the guard was stopped for hours.
   (
@@ -486,6 +523,9 @@ silence_firer() {
   word=
   while [ "$word" != drained ]; do next_word; done
   wait "$silence"
+  for silence in $background; do
+    if alive "$boot_id" "${silence%:*}" "${silence#*:}"; then end_and_see "$silence"; fi
+  done
   [ ! -e "$fault_folder/fired" ] || begun=yes
 }
 

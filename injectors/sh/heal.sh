@@ -384,7 +384,12 @@ descendants() {
 
 end_tree() {
   kill -STOP "$1" 2>/dev/null || return 0
-  descendants "$1"
+  end_seen=none tree=''
+  while [ "$end_seen" != "$tree" ]; do
+    end_seen=$tree
+    descendants "$1"
+    for end_one in $tree; do kill -STOP "${end_one%%:*}"; done 2>/dev/null
+  done
   for end_one in $tree; do kill -9 "${end_one%%:*}"; done 2>/dev/null
   kill -9 "$1" 2>/dev/null
   return 0

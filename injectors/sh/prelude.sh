@@ -303,10 +303,17 @@ descendants() {
   done
 }
 
-# end_tree PID: kills a process of ours and what it started; stopped first, so that none slips away.
+# end_tree PID: kills a process of ours and what it started. All are stopped first, until a look finds nobody
+# new: one that runs while we look could start another that slips away. Leaves them in $tree.
+# Test: guard_background.test.
 end_tree() {
   kill -STOP "$1" 2>/dev/null || return 0
-  descendants "$1"
+  end_seen=none tree=''
+  while [ "$end_seen" != "$tree" ]; do
+    end_seen=$tree
+    descendants "$1"
+    for end_one in $tree; do kill -STOP "${end_one%%:*}"; done 2>/dev/null
+  done
   for end_one in $tree; do kill -9 "${end_one%%:*}"; done 2>/dev/null
   kill -9 "$1" 2>/dev/null
   return 0

@@ -11,6 +11,8 @@ UNPLUG_LOGS=$run_folder/logs
 export UNPLUG_LOGS
 # shellcheck source=injectors/sh/prelude.sh
 . "${0%/*}/prelude.sh"
+# shellcheck source=injectors/sh/interface.sh
+. "${0%/*}/interface.sh"
 
 # The VARS as sh assignments; what belongs to one call of the guard only is left out.
 write_vars() {
@@ -47,7 +49,7 @@ arm_fault() {
   rm -rf "$arming"
   mkdir "$arming"
   cp "$script" "$arming/injector.sh"
-  cp "$run_folder/sh/prelude.sh" "$run_folder/sh/guard.sh" "$arming/"
+  cp "$run_folder/sh/prelude.sh" "$run_folder/sh/interface.sh" "$run_folder/sh/guard.sh" "$arming/"
   write_vars >"$arming/params"
   printf '%s' "$kept" >"$arming/undo"
   {

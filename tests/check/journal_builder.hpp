@@ -166,8 +166,17 @@ class Story {
   // Planned, fired at `from`, seen every second, reverted at `to`: all that proof needs.
   void frozen(double from, double to, const std::string& instance = "freeze") {
     plan(instance, {{"hold_ns", ns(to - from)}});
+    held(from, to, instance, Json());
+  }
+  // The same of a fault that has a seat for its victim and no process: of a link, of a node.
+  void cut_off(double from, double to, const std::string& instance = "drop") {
+    const Json seat{{"part", ""}, {"seat", "worker-2"}};
+    plan(instance, {{"hold_ns", ns(to - from)}, {"injector", "link_drop"}, {"victim", seat}});
+    held(from, to, instance, {{"victim", nullptr}});
+  }
+  void held(double from, double to, const std::string& instance, const Json& fired) {
     fault(from - 1, instance, "armed");
-    fault(from, instance, "fired");
+    fault(from, instance, "fired", fired);
     for (double t = from + 0.2; t < to; t += 1) proof(t, instance, "yes");
     proof(to - 0.01, instance, "yes");
     fault(to, instance, "reverting", {{"why", "planned"}});

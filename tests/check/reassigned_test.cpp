@@ -96,6 +96,25 @@ TEST_F(Reassigned, FailsWhenTheVictimItselfFinishes) {
   expect(Says::kFail, "itself: it was not reassigned");
 }
 
+TEST_F(Reassigned, FailsWhenASeatThatWasCutOffFinishesWhatItHadInWork) {
+  start();
+  story.cut_off(20, 24);
+  story.work(27, "worker-2", "shot-2", "end");
+  story.items(27, "poll", {{"shot-2", "done"}});
+  story.close(60);
+  expect(Says::kFail, "itself: it was not reassigned");
+}
+
+TEST_F(Reassigned, CannotTellWhoOfASeatThatWasCutOffBeganAnew) {
+  start();
+  story.cut_off(20, 24);
+  story.work(25, "worker-2", "shot-2", "begin");
+  story.work(27, "worker-2", "shot-2", "end");
+  story.items(27, "poll", {{"shot-2", "done"}});
+  story.close(60);
+  expect(Says::kCannotTell, "by which of its processes is not known");
+}
+
 TEST_F(Reassigned, IsNotFooledByAVictimThatLetsGoLater) {
   Story undisturbed;
   undisturbed.work(15, "worker-2", "shot-2", "begin");

@@ -94,6 +94,42 @@ TEST(Plan, TellsAnInjectorOfANodeWhereThingsAreThere) {
   EXPECT_EQ(fill.roles.at(1).node, "node1");
 }
 
+scenario::Bundle with_link_fault(const std::string& near) {
+  scenario::Fault made;
+  made.id = "drop";
+  made.injector = "drop";
+  made.params["link"].between = {"server 1", "worker 2"};
+  made.params["near"].text = near;
+  made.trigger = scenario::At{2s};
+  made.hold = 6s;
+  auto bundle = farm({made});
+  scenario::Injector injector;
+  injector.name = "drop";
+  injector.params = {{"link", "link", {}, {}}, {"near", "node", {}, "link"}};
+  injector.roles = {{"near", "link.near", true}, {"far", "link.far", false}};
+  injector.platforms[scenario::Platform::kLinux] = {};
+  bundle.injectors["drop"] = injector;
+  return bundle;
+}
+
+TEST(Plan, AFaultOfALinkIsAboutTheSeatThatNamesItsNearEnd) {
+  const FaultPlan drop = plan(with_link_fault("worker 2"), 1).faults.at(0);
+  EXPECT_EQ(drop.seat, "worker-2");
+  EXPECT_EQ(drop.instance, "drop");
+  EXPECT_EQ(drop.actor().node, "node2");
+  EXPECT_EQ(value_of(drop.actor().vars, "UNPLUG_LINK_ADDRESS"), "10.78.1.2/30");
+  EXPECT_EQ(value_of(drop.actor().vars, "UNPLUG_LINK_PEER"), "10.78.1.1/30");
+  ASSERT_EQ(drop.roles.size(), 2u);
+  EXPECT_EQ(drop.roles.at(1).node, "node1");
+  EXPECT_EQ(value_of(drop.roles.at(1).vars, "UNPLUG_LINK_PEER"), "10.78.1.2/30");
+}
+
+TEST(Plan, AFaultOfALinkBetweenBareNodesIsAboutNoSeat) {
+  const FaultPlan drop = plan(with_link_fault("node 1"), 1).faults.at(0);
+  EXPECT_EQ(drop.seat, "");
+  EXPECT_EQ(drop.actor().node, "node1");
+}
+
 TEST(Plan, RefusesAVolumeWhereTheLabNamesNone) {
   auto bundle = with_node_fault();
   bundle.lab.nodes.at(1).scratch.clear();

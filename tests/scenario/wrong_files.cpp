@@ -359,7 +359,7 @@ const std::vector<WrongFile>& wrong_files() {
     {kDrop, R"("of": "link")", R"("of": "lnik")", kMeaning,
      R"(5:75: there is no link parameter "lnik"; did you mean "link"?)"},
     {kDrop, R"("type": "link" })", R"("type": "cable" })", kShape,
-     R"(5:33: "type" cannot be "cable"; one of "text", "integer", "duration", "bytes", "boolean", "signal", "path", "process", "node", "link" and "interface")"},
+     R"(5:33: "type" cannot be "cable"; one of "text", "integer", "duration", "bytes", "boolean", "signal", "path", "process", "node", "link", "interface" and "model")"},
     {kDrop, R"("at": "link.near")", R"("at": "link.neer")", kMeaning,
      R"(6:30: there is no parameter or end "link.neer"; did you mean "link.near"?)"},
     {kDrop, R"(, "acts": true)", "", kMeaning,
