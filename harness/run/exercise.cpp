@@ -155,6 +155,7 @@ class Exercise {
     co_await join_early();
     phase("run", "end");
     if (!observation_.at_rest() && !stopped()) co_await settle();
+    co_await watch_what_was_cancelled();
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
     if (!ending_.at_rest && !stopped()) trouble("limit", "the target was not at rest in time");
@@ -194,6 +195,18 @@ class Exercise {
     (void)co_await until(stage_.context.bell, done, within(most));
     ending_.took = BootClock::now() - stage_.started;
     phase("settle", "end");
+  }
+
+  // Items may be at rest as cancelled while their processes are not: whether those end in time must
+  // be seen before our own stop ends them.
+  asio::awaitable<void> watch_what_was_cancelled() {
+    Deadline last = BootClock::now();
+    for (const scenario::Expectation& expectation : stage_.bundle().scenario.expect) {
+      if (expectation.check != "cancellation" || !expectation.within) continue;
+      last = std::max(last, faults_.last_fired() + *expectation.within);
+    }
+    const auto stop_asked = [this] { return stopped(); };
+    (void)co_await until(stage_.context.bell, stop_asked, last);
   }
 
   // What the operator would do next; only what the profile says, once.

@@ -33,9 +33,10 @@ class FaultLife {
   const FaultPlan& plan() const { return fault_; }
   TriggerWatch& watch() { return watch_; }
   bool fired() const { return fired_; }
-  bool in_effect() const { return in_effect_; }  // seen so at least once
-  bool over() const { return over_; }            // nothing more will happen
-  bool stranded() const { return stranded_; }    // and it is still broken
+  BootClock::time_point fired_at() const { return fired_at_; }  // the clock's beginning before
+  bool in_effect() const { return in_effect_; }                 // seen so at least once
+  bool over() const { return over_; }                           // nothing more will happen
+  bool stranded() const { return stranded_; }                   // and it is still broken
 
   void journal_planned();
 

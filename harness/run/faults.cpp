@@ -44,6 +44,12 @@ bool Faults::in_effect(Moment moment) const {
   return std::ranges::all_of(of(moment), [](auto* l) { return l->in_effect() || l->over(); });
 }
 
+BootClock::time_point Faults::last_fired() const {
+  BootClock::time_point last{};
+  for (const auto& life : lives_) last = std::max(last, life->fired_at());
+  return last;
+}
+
 bool Faults::stranded() const {
   return std::ranges::any_of(lives_, [](auto& l) { return l->stranded(); });
 }

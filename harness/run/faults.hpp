@@ -18,6 +18,7 @@ class Faults : public FaultNews {
   bool over(Moment moment) const;
   bool in_effect(Moment moment) const;  // each has been seen in effect, or is over
   bool stranded() const;
+  BootClock::time_point last_fired() const;  // the clock's beginning when none has
 
   void journal_planned();
 

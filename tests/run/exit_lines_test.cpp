@@ -8,7 +8,7 @@ namespace {
 
 using journal::Json;
 
-scenario::Target farm() {
+scenario::Target shipped_farm() {
   scenario::Target target;
   scenario::Part worker;
   worker.name = "worker";
@@ -28,7 +28,7 @@ TEST(ExitLines, TellCodesAndSignals) {
 }
 
 TEST(ExitLines, AreReadFromTheirOwnLogOnly) {
-  const ExitLines lines(farm());
+  const ExitLines lines(shipped_farm());
   const auto seen = lines.read("supervisor", "worker 4711 exited 143");
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].part, "worker");
@@ -39,7 +39,7 @@ TEST(ExitLines, AreReadFromTheirOwnLogOnly) {
 }
 
 TEST(ExitLines, LeaveNumbersOutThatAreNone) {
-  const ExitLines lines(farm());
+  const ExitLines lines(shipped_farm());
   EXPECT_TRUE(lines.read("supervisor", "worker 99999999999999999999 exited 0").empty());
 }
 
