@@ -3,6 +3,11 @@
   bundle.py whole RUN SCENARIO TARGET     the folder is complete and hangs together
   bundle.py failing RUN NAME...           exactly these findings fail
   bundle.py witness RUN NAME TEXT         a finding has a witness whose line in the journal has TEXT
+  bundle.py caught RUN CHECK WITNESS [CHECK...]
+                                          exactly these checks fail, and the first one's witnesses
+                                          show an item, a process or a file; all others pass
+  bundle.py passed RUN                    all findings pass, all faults are confirmed
+  bundle.py cannot_tell RUN               what answers to faults cannot tell, what must always hold does
   bundle.py confirmed RUN yes|no          every fault is confirmed, or none is
   bundle.py events RUN KIND KEY=VALUE...  prints the data of the events that match, a line each
 
@@ -55,7 +60,8 @@ def captured(run, all_events):
             expect(sha(path) == file["sha"], f"{file['ref']} has other bytes than the journal says")
             expect(path.stat().st_size == file["size"], f"{file['ref']} has another size")
     names = {file["ref"].rsplit("/", 1)[-1] for file in logs}
-    for wanted in ("logs.worker.worker-1.log", "logs.worker.worker-2.log"):
+    for seat in (s["seat"] for s in all_events[0]["data"]["seats"] if s["seat"].startswith("worker-")):
+        wanted = f"logs.worker.{seat}.log"
         expect(wanted in names, f"{wanted} is not among the captured files: {sorted(names)}")
     for log in (run / "files").glob("*/logs.worker.*.log"):
         expect("published" in log.read_text() or "claimed" in log.read_text(), f"{log} says nothing")
@@ -120,6 +126,49 @@ def witness(run, name, text):
     expect(any(text in line for line in lines), f"no witness of {name} has {text}: {lines}")
 
 
+# What a line of the journal must be about, to show that kind of thing.
+SHOWS = {
+    "item": lambda data: bool(data.get("item") or (data.get("fields") or {}).get("item") or data.get("items")),
+    "process": lambda data: bool(data.get("pid") or data.get("proc") or (data.get("id") or "").count("/") >= 2),
+    "file": lambda data: bool(data.get("path")),
+}
+
+
+def caught(run, check, kind, *also):
+    findings = json.loads((run / "result.json").read_text())["findings"]
+    says = {f["check"]: f["says"] for f in findings}
+    expect(len(says) == len(findings), f"a check is asked twice: {findings}")
+    wanted = {name: "fail" if name in (check, *also) else "pass" for name in says}
+    expect(check in says, f"{check} is not asked: {sorted(says)}")
+    expect(says == wanted, f"the checks say {says}, not {wanted}: {findings}")
+    for finding in (f for f in findings if f["check"] == check):
+        by_seq = {event["seq"]: event["data"] for event in events(run)}
+        lines = [by_seq[w["seq"]] for w in finding["witnesses"] if not w.get("journal")]
+        expect(any(SHOWS[kind](line) for line in lines), f"no witness of {check} shows the {kind}: {lines}")
+    confirmed(run, "yes")
+
+
+def passed(run):
+    result = json.loads((run / "result.json").read_text())
+    expect(result["verdict"] == "pass", f"the verdict is {result['verdict']}: {result['why']}")
+    for finding in result["findings"]:
+        expect(finding["says"] == "pass", f"{finding['name']} says {finding['says']}: {finding}")
+    expect(len(result["findings"]) > 0, "nothing was asked")
+    confirmed(run, "yes")
+
+
+# docs/semantics.md, Invariants and responses.
+INVARIANTS = {"conservation", "exclusive_claim", "output", "command"}
+
+
+def cannot_tell(run):
+    findings = json.loads((run / "result.json").read_text())["findings"]
+    for finding in findings:
+        wanted = "pass" if finding["check"] in INVARIANTS else "cannot_tell"
+        expect(finding["says"] == wanted, f"{finding['name']} says {finding['says']}, not {wanted}: {finding}")
+    expect(any(f["check"] not in INVARIANTS for f in findings), "nothing answers to the fault")
+
+
 def confirmed(run, word):
     faults = json.loads((run / "result.json").read_text())["faults"]
     expect(len(faults) > 0, "the result has no fault")
@@ -135,7 +184,16 @@ def show(run, kind, *pairs):
             print(json.dumps(data))
 
 
-WHAT = {"whole": whole, "failing": failing, "witness": witness, "confirmed": confirmed, "events": show}
+WHAT = {
+    "whole": whole,
+    "failing": failing,
+    "witness": witness,
+    "caught": caught,
+    "passed": passed,
+    "cannot_tell": cannot_tell,
+    "confirmed": confirmed,
+    "events": show,
+}
 WHAT[sys.argv[1]](pathlib.Path(sys.argv[2]), *sys.argv[3:])
 for problem in problems:
     print(problem)
