@@ -129,15 +129,11 @@ std::string not_fired(const FaultRecord& fault) {
   return fault.fired ? "" : "never fired";
 }
 
-std::string said_otherwise(const FaultRecord& fault) {
-  for (const char* state : {"ended_early", "no_effect"}) {
-    if (const FaultState* found = fault.first(state)) {
-      return fmt::format("{} at {}{}",
-                         std::string(state) == "no_effect" ? "no effect" : "ended early",
-                         at_role(fault, found->role), found->why.empty() ? "" : ": " + found->why);
-    }
-  }
-  return "";
+std::string said_itself(const FaultRecord& fault, const char* state, const char* words) {
+  const FaultState* found = fault.first(state);
+  if (found == nullptr) return "";
+  return fmt::format("{} at {}{}", words, at_role(fault, found->role),
+                     found->why.empty() ? "" : ": " + found->why);
 }
 
 // --- asked and reached -----------------------------------------------------------------------
@@ -175,7 +171,7 @@ std::string off_by_steps(const FaultRecord& fault, const FaultRules& rules) {
 void confirm(FaultRecord& fault, const FaultRules& rules) {
   fault.why = not_fired(fault);
   if (!fault.why.empty()) return;
-  fault.why = said_otherwise(fault);
+  fault.why = said_itself(fault, "ended_early", "ended early");
   for (const auto& [role, where] : fault.roles) {
     const RoleProof proof(fault, role);
     if (fault.why.empty()) fault.why = proof.missing(rules.verify_every);
@@ -188,6 +184,7 @@ void confirm(FaultRecord& fault, const FaultRules& rules) {
     fault.witnesses.push_back({proof.first()->seq, "", at_role(fault, role) + " first said yes"});
     fault.witnesses.push_back({proof.last()->seq, "", at_role(fault, role) + " last said yes"});
   }
+  if (fault.why.empty()) fault.why = said_itself(fault, "no_effect", "no effect");
   if (fault.why.empty()) fault.why = off_by_time(fault, rules);
   if (fault.why.empty()) fault.why = off_by_steps(fault, rules);
   fault.confirmed = fault.why.empty();

@@ -3,6 +3,11 @@
   bundle.py whole RUN SCENARIO TARGET     the folder is complete and hangs together
   bundle.py failing RUN NAME...           exactly these findings fail
   bundle.py witness RUN NAME TEXT         a finding has a witness whose line in the journal has TEXT
+  bundle.py caught RUN CHECK WITNESS [CHECK...]
+                                          exactly these checks fail, and a witness of the first one
+                                          shows the item, process or file
+  bundle.py passed RUN                    all findings pass, all faults are confirmed
+  bundle.py cannot_tell RUN               what answers to faults cannot tell, what must always hold does
   bundle.py confirmed RUN yes|no          every fault is confirmed, or none is
   bundle.py events RUN KIND KEY=VALUE...  prints the data of the events that match, a line each
 
@@ -12,6 +17,7 @@ Exit 1 and a line for each thing that is not so.
 import hashlib
 import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -55,7 +61,8 @@ def captured(run, all_events):
             expect(sha(path) == file["sha"], f"{file['ref']} has other bytes than the journal says")
             expect(path.stat().st_size == file["size"], f"{file['ref']} has another size")
     names = {file["ref"].rsplit("/", 1)[-1] for file in logs}
-    for wanted in ("logs.worker.worker-1.log", "logs.worker.worker-2.log"):
+    for seat in (s["seat"] for s in all_events[0]["data"]["seats"] if s["seat"].startswith("worker-")):
+        wanted = f"logs.worker.{seat}.log"
         expect(wanted in names, f"{wanted} is not among the captured files: {sorted(names)}")
     for log in (run / "files").glob("*/logs.worker.*.log"):
         expect("published" in log.read_text() or "claimed" in log.read_text(), f"{log} says nothing")
@@ -120,6 +127,58 @@ def witness(run, name, text):
     expect(any(text in line for line in lines), f"no witness of {name} has {text}: {lines}")
 
 
+# docs/semantics.md, Invariants and responses.
+INVARIANTS = {"conservation", "exclusive_claim", "output", "command"}
+
+# What names such a thing in a witness's text.
+NAMES = {
+    "item": r"\b(shot-[0-9]+)\b",
+    "process": r"\bpid ([0-9]+)\b",
+    "file": r"\b([^ ]+[.](?:mp4|part))\b",
+}
+
+
+def named(run, finding, kind):
+    """The things that the finding's witnesses name, each on a line of the journal that has it too."""
+    lines = {"": {e["seq"]: json.dumps(e["data"]) for e in events(run)}}
+    lines["baseline"] = {e["seq"]: json.dumps(e["data"]) for e in events(run / "baseline")}
+    names = set()
+    for one in finding["witnesses"]:
+        line = lines[one.get("journal", "")][one["seq"]]
+        names |= {name for name in re.findall(NAMES[kind], one["text"]) if name in line}
+    return names
+
+
+def caught(run, check, kind, *also):
+    findings = json.loads((run / "result.json").read_text())["findings"]
+    fails = [f["check"] for f in findings if f["says"] == "fail"]
+    expect(sorted(fails) == sorted([check, *also]), f"these fail: {fails}, not {[check, *also]}: {findings}")
+    for one in findings:
+        # What answers to the faults may honestly be unable to tell of a farm as wrong as that.
+        wanted = {"fail", "pass"} if one["check"] in INVARIANTS else {"fail", "pass", "cannot_tell"}
+        expect(one["says"] in wanted, f"{one['name']} says {one['says']}: {one}")
+        if one["check"] == check:
+            expect(named(run, one, kind), f"no witness of {check} shows the {kind}: {one['witnesses']}")
+    confirmed(run, "yes")
+
+
+def passed(run):
+    result = json.loads((run / "result.json").read_text())
+    expect(result["verdict"] == "pass", f"the verdict is {result['verdict']}: {result['why']}")
+    for finding in result["findings"]:
+        expect(finding["says"] == "pass", f"{finding['name']} says {finding['says']}: {finding}")
+    expect(len(result["findings"]) > 0, "nothing was asked")
+    confirmed(run, "yes")
+
+
+def cannot_tell(run):
+    findings = json.loads((run / "result.json").read_text())["findings"]
+    for finding in findings:
+        wanted = "pass" if finding["check"] in INVARIANTS else "cannot_tell"
+        expect(finding["says"] == wanted, f"{finding['name']} says {finding['says']}, not {wanted}: {finding}")
+    expect(any(f["check"] not in INVARIANTS for f in findings), "nothing answers to the fault")
+
+
 def confirmed(run, word):
     faults = json.loads((run / "result.json").read_text())["faults"]
     expect(len(faults) > 0, "the result has no fault")
@@ -135,7 +194,16 @@ def show(run, kind, *pairs):
             print(json.dumps(data))
 
 
-WHAT = {"whole": whole, "failing": failing, "witness": witness, "confirmed": confirmed, "events": show}
+WHAT = {
+    "whole": whole,
+    "failing": failing,
+    "witness": witness,
+    "caught": caught,
+    "passed": passed,
+    "cannot_tell": cannot_tell,
+    "confirmed": confirmed,
+    "events": show,
+}
 WHAT[sys.argv[1]](pathlib.Path(sys.argv[2]), *sys.argv[3:])
 for problem in problems:
     print(problem)
