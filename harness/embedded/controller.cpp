@@ -57,11 +57,11 @@ bool sshd_counts_failed_clients() {
 std::vector<Node> start_nodes(const Plans& plans) {
   std::vector<Node> nodes;
   for (std::size_t site = 0; site < plans.lab.sites.size(); ++site) {
-    auto [ours, theirs] = socket_pair();
-    const pid_t pid =
-        clone_into(node_namespaces(), [&] { return run_node(plans, site, std::move(theirs)); });
+    auto ends = socket_pair();  // ours, theirs
+    const pid_t pid = clone_into(node_namespaces(),
+                                 [&] { return run_node(plans, site, std::move(ends.second)); });
     checked(pid, "make the namespaces of " + plans.lab.sites[site].name);
-    nodes.push_back({pid, std::move(ours)});
+    nodes.push_back({pid, std::move(ends.first)});
   }
   return nodes;
 }

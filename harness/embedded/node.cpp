@@ -118,6 +118,7 @@ void start_boot_sweep(const View& view) {
   const std::string sweep = view.source_root + "/injectors/sh/sweep.sh";
   if (!view.source_root.empty() && exists(sweep)) {
     start_program({"sh", sweep}, "/run/unplug/sweep.log");
+    write_file("/root/.config/unplug/boot-sweep", "run by this node's first process\n");
   }
 }
 

@@ -20,7 +20,8 @@ namespace unplug::embedded {
 // than an hour.
 std::optional<std::chrono::milliseconds> sleep_asked(const std::string& line);
 
-// What was done, for the node's own record: ns of CLOCK_BOOTTIME, and how many processes stood still.
+// What was done, for the node's own record: ns of CLOCK_BOOTTIME, and how many processes stood
+// still.
 struct Slept {
   std::int64_t from = 0, to = 0;
   std::size_t stopped = 0;

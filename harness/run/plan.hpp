@@ -75,6 +75,7 @@ struct FaultPlan {
   Vars trigger_vars;              // of the guard, when armed on the node
   bool lasting = false;
   scenario::Cuts cuts = scenario::Cuts::kNone;
+  bool survives_reboot = false;
   Duration hold{};   // 0 when lasting
   Duration lease{};  // fault lease, renewed
   Duration hard{};   // after fire; no renewal passes it

@@ -58,6 +58,7 @@ FaultPlan instance_of(const Draft& draft, const Choice& choice, bool alone) {
   planned.drawn = drawn_of(draft);
   planned.lasting = draft.injector.lasting;
   planned.cuts = draft.injector.cuts;
+  planned.survives_reboot = draft.injector.survives_reboot;
   planned.hold = draft.fault.hold.value_or(Duration{0});
   planned.verify_every = draft.injector.verify_every;
   for (const Role& role : draft.injector.roles) {

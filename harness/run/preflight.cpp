@@ -68,10 +68,24 @@ asio::awaitable<void> probe_role(Context& context, Stage* stage, Call what, Prob
   problems.push_back(fmt::format("{}: {} {}: {}", what.node, what.name, how, reason(outcome)));
 }
 
+// docs/semantics.md, What an injector declares: who boots with such a fault has nobody to undo it.
+asio::awaitable<void> look_for_sweep(Context& context, const FaultPlan& fault, Problems& problems) {
+  const std::string& name = fault.actor().node;
+  const Outcome outcome = co_await context.node(name).ask(
+      "[ -e ~/.config/unplug/boot-sweep ] && echo installed; :", within(kAsk));
+  if (outcome.out == "installed\n") co_return;
+  problems.push_back(fmt::format(
+      "{}: {} outlives a reboot, and no boot sweep is installed there to undo it; if a hand can, "
+      "write \"allow_without_boot_sweep\": true in the lab file",
+      name, fault.injector));
+}
+
 asio::awaitable<Problems> probe_all(Context& context, Stage* stage) {
   Problems problems;
   std::vector<asio::awaitable<void>> tasks;
   for (const FaultPlan& fault : context.plan.faults) {
+    const bool wanted = fault.survives_reboot && !context.bundle.lab.allow_without_boot_sweep;
+    if (wanted) tasks.push_back(look_for_sweep(context, fault, problems));
     for (const RolePlan& role : fault.roles) {
       tasks.push_back(probe_role(context, stage, fault.call(role, "probe"), problems));
     }

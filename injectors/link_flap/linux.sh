@@ -73,7 +73,7 @@ verify() {
 revert() {
   link_ends
   same_boot || return 0
-  put_back "$dev" && wait_for_addresses "$dev"
+  restore_interface "$dev"
 }
 
 verify_reverted() {

@@ -26,7 +26,7 @@ interface_addresses() { # DEV
     line = "address " $3
     for (i = 4; i <= NF; i++) {
       word = $i
-      if (word ~ /^(tentative|dadfailed|secondary|deprecated|dynamic|stable-privacy)$/) continue
+      if (word ~ /^(tentative|optimistic|dadfailed|secondary|deprecated|dynamic|stable-privacy)$/) continue
       gsub(/\\/, "", word)
       if (word == "") continue
       if ($3 == "inet" && ($(i + 1) == "valid_lft" || $i ~ /\\$/)) word = "label " word
@@ -67,9 +67,12 @@ interface_now() { # DEV
 
 # ---- keeping
 
-# keep_interface DEV (in arm). What could not be put back as it was is refused.
+# keep_interface DEV (in arm). What could not be put back as it was is refused. An interface that came up
+# a moment ago does not have all of its own yet.
 keep_interface() {
   refuse_what_cannot_be_kept "$1"
+  wait_for_link_local "$1"
+  wait_for_addresses "$1"
   now
   keep at "$now_cs"
   keep flags "$(interface_link "$1")"
@@ -95,6 +98,10 @@ refuse_what_cannot_be_kept() { # DEV
 
 # interface_changes DEV: one line for each difference, "missing" or "extra" before it. Lifetimes run
 # on, so they are shorter by now, and what has run out is not missed.
+#
+# What the kernel adds to its table `local` is no difference: such a route follows an address, some time
+# after it where IPv6 looks for a second owner first, and the address is compared. One that is missing
+# is named: its address is there, and of no use.
 interface_changes() {
   now
   {
@@ -125,7 +132,7 @@ interface_changes() {
     }
     END {
       for (i = 1; i <= n; i++) if (!(order[i] in here)) print "missing" was[order[i]]
-      for (key in here) if (!(key in was)) print "extra" here[key]
+      for (key in here) if (!(key in was) && key !~ / table local proto kernel /) print "extra" here[key]
     }'
 }
 
@@ -171,11 +178,30 @@ interface_batch() {
     END { for (i = 1; i <= n; i++) print late[i] }'
 }
 
+# restore_interface DEV (in revert): as it was. A route that names an IPv6 address of ours as its source is
+# refused until that address is of use, so routes are looked at once more then.
+restore_interface() {
+  put_back "$1" && wait_for_addresses "$1" && put_back "$1"
+}
+
 # An IPv6 address is of no use, and its routes not all there, before the kernel has looked for a
-# second owner of it: a second or two.
+# second owner of it: a second or two. One that has such an owner stays tentative for ever.
 wait_for_addresses() { # DEV
   wait_tries=0
-  while [ "$wait_tries" -lt 30 ] && [ -n "$(ip -o -6 addr show dev "$1" tentative)" ]; do
+  while [ "$wait_tries" -lt 30 ] && ip -o -6 addr show dev "$1" tentative | grep -qv ' dadfailed '; do
+    sleep 0.1
+    wait_tries=$((wait_tries + 1))
+  done
+}
+
+# The kernel gives an interface its link-local address a moment after the carrier, where it gives it one
+# at all. Somebody may have taken it away: then the wait is in vain, and ends.
+wait_for_link_local() { # DEV
+  wait_settings=/proc/sys/net/ipv6/conf/$1
+  { read -r wait_off <"$wait_settings/disable_ipv6" && read -r wait_mode <"$wait_settings/addr_gen_mode"; } 2>/dev/null || return 0
+  [ "$wait_off" = 0 ] && [ "$wait_mode" != 1 ] || return 0
+  wait_tries=0
+  while [ "$wait_tries" -lt 15 ] && [ -z "$(ip -o -6 addr show dev "$1" scope link)" ]; do
     sleep 0.1
     wait_tries=$((wait_tries + 1))
   done

@@ -33,7 +33,6 @@ class ExerciseTest : public testing::Test {
   }
 };
 
-
 TEST_F(ExerciseTest, StartsNothingWhenAProbeRefuses) {
   FakeFarm farm({kill()});
   farm.reply("sh sh/verb.sh process_kill probe", {4, "", "not allowed\n"});

@@ -53,6 +53,26 @@ TEST(Preflight, DoesNotTakeALostNodeForOneThatHasNotOptedIn) {
   EXPECT_TRUE(has(problems[0], "node2: refused: no session: cable")) << problems[0];
 }
 
+TEST(Preflight, RefusesAFaultThatOutlivesARebootWhereNothingWouldUndoIt) {
+  scenario::Bundle bundle = farm({fault("hang", "process_freeze", "worker 2", scenario::At{}, 3s)});
+  bundle.injectors.at("process_freeze").survives_reboot = true;
+  FakeLab lab(bundle);
+  Problems problems = lab.await(probe(lab.context));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_TRUE(has(problems[0], "node2: process_freeze outlives a reboot")) << problems[0];
+  EXPECT_TRUE(has(problems[0], "allow_without_boot_sweep")) << problems[0];
+  lab.reply("boot-sweep", {0, "installed\n", ""});
+  EXPECT_EQ(lab.await(probe(lab.context)), Problems{});
+}
+
+TEST(Preflight, LetsALabAllowFaultsThatOutliveAReboot) {
+  scenario::Bundle bundle = farm({fault("hang", "process_freeze", "worker 2", scenario::At{}, 3s)});
+  bundle.injectors.at("process_freeze").survives_reboot = true;
+  bundle.lab.allow_without_boot_sweep = true;
+  FakeLab lab(bundle);
+  EXPECT_EQ(lab.await(probe(lab.context)), Problems{});
+}
+
 TEST(Preflight, TakesTheLockOnEveryNodeOrOnNone) {
   FakeLab lab(farm({}));
   lab.reply("sh -s -- take", {0, "", ""});

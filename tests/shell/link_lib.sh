@@ -22,7 +22,7 @@ fi
 # shellcheck source=tests/shell/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-near_address=10.78.0.1 far_address=10.78.0.2
+cable=tb0 near_address=10.78.0.1 far_address=10.78.0.2
 
 make_cable() {
   mount -t sysfs sysfs /sys || exit 99
@@ -33,15 +33,20 @@ make_cable() {
   far_end=$!
   hold "$far_end"
   read -r far_is_ready <"$scratch/far.ready"
-  ip link add name tb0 mtu 1450 type veth peer name tb0 netns "$far_end" || exit 99
-  ip addr add "$near_address/30" dev tb0
-  ip link set dev tb0 up
   at_far ip link set lo up
-  at_far ip link set dev tb0 mtu 1450
-  at_far ip addr add "$far_address/30" dev tb0
-  at_far ip link set dev tb0 up
+  lay_cable
   plant_foreign_things
   eventually 10 addresses_settled || fail "IPv6 addresses stay tentative"
+  ip -6 route add fd92::/64 dev tb0 src fd78::1 # not before its address is of use
+}
+# $cable, between $near_address and $far_address: up, and not a moment old.
+lay_cable() {
+  ip link add name "$cable" mtu 1450 type veth peer name "$cable" netns "$far_end" || exit 99
+  at_far ip link set dev "$cable" mtu 1450
+  at_far ip addr add "$far_address/30" dev "$cable"
+  at_far ip link set dev "$cable" up
+  ip addr add "$near_address/30" dev "$cable"
+  ip link set dev "$cable" up
 }
 # The far end's node has a folder of the run of its own: nothing is armed there.
 at_far() { nsenter -t "$far_end" --net --mount --wd="${far_run:-/}" "$@"; }
@@ -53,7 +58,7 @@ new_link_run() { # NAME
 # The kernel gives an interface its link-local address some time after it has a carrier.
 addresses_settled() { settled_at '' && settled_at at_far; }
 settled_at() {
-  [ -n "$($1 ip -6 -o addr show dev tb0 scope link)" ] && [ -z "$($1 ip -6 -o addr show tentative)" ]
+  [ -n "$($1 ip -6 -o addr show dev "$cable" scope link)" ] && [ -z "$($1 ip -6 -o addr show tentative)" ]
 }
 
 # What someone else has set up: in every corner that the kernel clears when an interface goes down.
@@ -101,8 +106,8 @@ aim_link() {
   export UNPLUG_FAULT UNPLUG_ROOT_BY UNPLUG_ROLE UNPLUG_LINK_INTERFACE UNPLUG_LINK_ADDRESS UNPLUG_LINK_PEER
   be_near
 }
-be_near() { UNPLUG_ROLE=near UNPLUG_LINK_INTERFACE=tb0 UNPLUG_LINK_ADDRESS=$near_address/30 UNPLUG_LINK_PEER=$far_address/30; }
-be_far() { UNPLUG_ROLE=far UNPLUG_LINK_INTERFACE=tb0 UNPLUG_LINK_ADDRESS=$far_address/30 UNPLUG_LINK_PEER=$near_address/30; }
+be_near() { UNPLUG_ROLE=near UNPLUG_LINK_INTERFACE=$cable UNPLUG_LINK_ADDRESS=$near_address/30 UNPLUG_LINK_PEER=$far_address/30; }
+be_far() { UNPLUG_ROLE=far UNPLUG_LINK_INTERFACE=$cable UNPLUG_LINK_ADDRESS=$far_address/30 UNPLUG_LINK_PEER=$near_address/30; }
 
 # says MOMENT STATUS VERB: at the near end. far_says: at the far one.
 says() {
