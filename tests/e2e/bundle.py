@@ -140,12 +140,14 @@ NAMES = {
 
 def named(run, finding, kind):
     """The things that the finding's witnesses name, each on a line of the journal that has it too."""
-    lines = {"": {e["seq"]: json.dumps(e["data"]) for e in events(run)}}
-    lines["baseline"] = {e["seq"]: json.dumps(e["data"]) for e in events(run / "baseline")}
+    lines = {"": {e["seq"]: e["data"] for e in events(run)}}
+    lines["baseline"] = {e["seq"]: e["data"] for e in events(run / "baseline")}
     names = set()
     for one in finding["witnesses"]:
         line = lines[one.get("journal", "")][one["seq"]]
-        names |= {name for name in re.findall(NAMES[kind], one["text"]) if name in line}
+        # Of an item that is lost, a look at all items is the witness: it is not among them.
+        looked = kind == "item" and line.get("scope") == "items"
+        names |= {name for name in re.findall(NAMES[kind], one["text"]) if looked or name in json.dumps(line)}
     return names
 
 
