@@ -20,7 +20,6 @@ scenario::Fault freeze(Duration hold = 30ms, const std::string& process = "worke
   return fault("freeze", "process_freeze", process, scenario::At{}, hold);
 }
 
-
 scenario::When frame_8_of_worker_2() {
   scenario::When when;
   when.event = "frame";
