@@ -1,4 +1,5 @@
-// Each item in exactly one state in every snapshot; none lost, invented or doubled.
+// Each item in exactly one state in every snapshot; none lost, invented or doubled. What is not
+// ours stays as it was.
 //
 // A violation counts when two consecutive clean snapshots or the final one show it: a rename
 // that a reader met half-way is no loss. Before the list of items was taken nothing can be lost:
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "check/checks.hpp"
+#include "check/foreign.hpp"
 
 namespace unplug::check {
 namespace {
@@ -39,6 +41,18 @@ Violations violations(const ItemSnapshot& snapshot, const std::set<std::string>&
   return found;
 }
 
+// Files of foreign items are there under the very names that they had.
+void add_foreign(Violations& found, const ItemSnapshot& before, const ItemSnapshot& now) {
+  const std::set<std::string> was(before.foreign.begin(), before.foreign.end());
+  const std::set<std::string> is(now.foreign.begin(), now.foreign.end());
+  for (const std::string& path : was) {
+    if (is.count(path) == 0) found[{path, "foreign"}] = path + " is not ours and is gone";
+  }
+  for (const std::string& path : is) {
+    if (was.count(path) == 0) found[{path, "foreign"}] = path + " is not ours and is new";
+  }
+}
+
 class Judge {
  public:
   explicit Judge(const History& run) : run_(run), before_(run.items_before()) {
@@ -48,13 +62,17 @@ class Judge {
 
   Answer answer() {
     look_at_all();
-    look_at_foreign();
+    const ForeignAnswer foreign = judge_foreign(run_);
+    for (const ForeignChange& change : foreign.changed) {
+      add(change.seq, {change.what, "foreign"}, change.text, true);
+    }
     if (!found_.empty()) return {Says::kFail, counts(), found_};
     if (before_ == nullptr) return unknown("no clean snapshot says which items there were");
     if (known_.empty()) return unknown("no item was handed in");
     if (run_.items_final() == nullptr) {
       return unknown("there is no clean snapshot of the end");
     }
+    if (!foreign.unknown.empty()) return unknown(foreign.unknown);
     return {Says::kPass,
             fmt::format("{} items, each in exactly one state in {} snapshots{}", known_.size(),
                         clean_, torn_ == 0 ? "" : fmt::format(" ({} torn, not judged)", torn_)),
@@ -72,7 +90,9 @@ class Judge {
         continue;
       }
       ++clean_;
-      Violations now = violations(snapshot, handed_in_by(snapshot) ? known_ : kNone);
+      const bool handed_in = handed_in_by(snapshot);
+      Violations now = violations(snapshot, handed_in ? known_ : kNone);
+      if (handed_in) add_foreign(now, *before_, snapshot);
       const bool final = &snapshot == run_.items_final();
       for (const auto& [what, text] : now) {
         if (final || last.count(what) > 0) add(snapshot.seq, what, text, final);
@@ -91,23 +111,6 @@ class Judge {
     if (!seen_.insert(what).second) return;
     ++count_[what.second];
     found_.push_back({seq, "", text + (final ? " at the end" : "")});
-  }
-
-  void look_at_foreign() {
-    const ItemSnapshot* after = run_.items_final();
-    if (before_ == nullptr || after == nullptr) return;
-    const std::set<std::string> was(before_->foreign.begin(), before_->foreign.end());
-    const std::set<std::string> is(after->foreign.begin(), after->foreign.end());
-    for (const std::string& path : was) {
-      if (is.count(path) == 0) {
-        add(after->seq, {path, "foreign"}, path + " is not ours and is gone", true);
-      }
-    }
-    for (const std::string& path : is) {
-      if (was.count(path) == 0) {
-        add(after->seq, {path, "foreign"}, path + " is not ours and is new", true);
-      }
-    }
   }
 
   std::string counts() const {

@@ -73,6 +73,19 @@ struct NodeSnapshot {
   std::map<std::string, std::vector<std::string>> lists;  // files, ports, mounts
 };
 
+// What was on a node and not ours: files of the items' folder, processes in the target's folders.
+struct ForeignSnapshot {
+  struct Process {
+    std::int64_t pid = 0, start = 0;
+    std::string cmd;
+  };
+  std::uint64_t seq = 0;
+  std::string node, when, boot;
+  bool clean = true;
+  std::map<std::string, std::string> files;  // path -> sha
+  std::vector<Process> processes;
+};
+
 struct Output {
   std::uint64_t seq = 0;
   std::string item, path, sha, frames;
@@ -99,6 +112,7 @@ struct History {
   std::vector<Progress> progress;
   std::vector<Said> said;
   std::vector<NodeSnapshot> node_snapshots;
+  std::vector<ForeignSnapshot> foreign;
   std::vector<Output> outputs;
   std::vector<Signal> signals;
   std::vector<CheckpointFile> checkpoints;

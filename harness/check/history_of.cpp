@@ -187,6 +187,10 @@ class Builder {
   }
 
   void add_snapshot(const Event& event) {
+    if (text_of(event.data, "scope") == "foreign") {
+      add_foreign(event);
+      return;
+    }
     if (text_of(event.data, "scope") != "items") {
       add_node_snapshot(event);
       return;
@@ -196,6 +200,26 @@ class Builder {
       if (snapshot.clean) sight(event.seq, entry.item, entry.state, snapshot.taken);
     }
     history_.item_snapshots.push_back(std::move(snapshot));
+  }
+
+  void add_foreign(const Event& event) {
+    ForeignSnapshot snapshot;
+    snapshot.seq = event.seq;
+    snapshot.node = event.node;
+    snapshot.when = text_of(event.data, "when");
+    snapshot.clean = flag_of(event.data, "clean", false);
+    const Json* what = field(event.data, "what");
+    if (what == nullptr) return;
+    snapshot.boot = text_of(*what, "boot");
+    for (const Json& file : list_of(*what, "files")) {
+      snapshot.files[text_of(file, "path")] = text_of(file, "sha");
+    }
+    for (const Json& process : list_of(*what, "processes")) {
+      snapshot.processes.push_back({integer_of(process, "pid").value_or(0),
+                                    integer_of(process, "start").value_or(0),
+                                    text_of(process, "cmd")});
+    }
+    history_.foreign.push_back(std::move(snapshot));
   }
 
   void add_node_snapshot(const Event& event) {

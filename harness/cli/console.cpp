@@ -23,29 +23,37 @@ std::string printable(const std::string& text) {
   return shown;
 }
 
+namespace {
+
+// A reader that has gone, or a full disk under a log, must not cost a run its healing.
+void show(const std::string& text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
 Console::Console() : terminal_(stdout_is_terminal()) {}
 
 Console::~Console() { clear_live_line(); }
 
 void Console::clear_live_line() {
   if (!live_) return;
-  fmt::print("\r\033[K");
+  show("\r\033[K");
   live_ = false;
 }
 
 void Console::fact(const std::string& topic, const std::string& text) {
   clear_live_line();
   const std::chrono::duration<double> at = BootClock::now() - begun_;
-  fmt::print("{:7.2f} s  {:<10} {}\n", at.count(), printable(topic), printable(text));
-  std::fflush(stdout);
+  show(fmt::format("{:7.2f} s  {:<10} {}\n", at.count(), printable(topic), printable(text)));
 }
 
 void Console::now(const std::string& text) {
   if (!terminal_) return;
   clear_live_line();
   const std::chrono::duration<double> at = BootClock::now() - begun_;
-  fmt::print("\033[2m{:7.2f} s  ... {}\033[0m", at.count(), printable(text));
-  std::fflush(stdout);
+  show(fmt::format("\033[2m{:7.2f} s  ... {}\033[0m", at.count(), printable(text)));
   live_ = true;
 }
 

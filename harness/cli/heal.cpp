@@ -31,8 +31,10 @@ Exit heal(const HealCommand& command) {
   print_each("STILL BROKEN", healed.left);
   print_each("NOT REACHED", healed.unreachable);
   print_each("IN USE", healed.in_use);
+  print_each("KEPT", healed.kept);
   if (!healed.folder.empty()) fmt::print("guards' logs: {}\n", healed.folder.string());
   if (!healed.left.empty()) return Exit::kUnhealed;
+  if (!healed.kept.empty()) return Exit::kInternal;
   if (!healed.unreachable.empty() || !healed.in_use.empty()) return Exit::kInconclusive;
   fmt::print("{}\n", healed.undone > 0 ? "healed: nothing is left" : "nothing to heal");
   return Exit::kPass;

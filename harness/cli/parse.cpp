@@ -124,6 +124,26 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
               near ? fmt::format("did you mean \"{}\"?", *near) : "see `unplug --help`");
 }
 
+// CLI11 looks for what is required first, and would not name a misspelt option at all.
+void refuse_unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto named = app.get_subcommands([&words](const CLI::App* command) {
+    return words.size() > 1 && command->get_name() == words[1];
+  });
+  if (named.empty()) return;
+  std::vector<std::string> names = {"--help"};
+  for (const CLI::Option* option : named.front()->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (std::size_t i = 2; i < words.size() && words[i] != "--"; ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (!name.starts_with("--") || std::ranges::find(names, name) != names.end()) continue;
+    const auto near = nearest(name, names);
+    throw Error(Exit::kUsage, "", fmt::format("{} has no option \"{}\"", words[1], name),
+                near ? fmt::format("did you mean \"{}\"?", *near)
+                     : fmt::format("see `unplug {} --help`", words[1]));
+  }
+}
+
 }  // namespace
 
 int parse_and_run(int argc, char** argv) {
@@ -162,6 +182,7 @@ int parse_and_run(int argc, char** argv) {
   lab_app->add_option("command", lab_command.command, "after --; default: a shell");
 
   refuse_unknown_command(app, words);
+  refuse_unknown_option(app, words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

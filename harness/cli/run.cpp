@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "base/shell.hpp"
+#include "base/write_file.hpp"
 #include "campaign/worst.hpp"
 #include "check/run_folder.hpp"
 #include "cli/bring_lab.hpp"
@@ -27,16 +26,13 @@ std::string repeat_command(const RunCommand& command, const scenario::Bundle& bu
   return text + fmt::format(" --seed {}", seed);
 }
 
-void write_file(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  if (!out.flush()) throw Error(Exit::kInternal, file.string(), "cannot be written");
-}
-
 Exit judge_and_report(const run::RunOutcome& outcome, const std::string& repeat) {
   const check::Judged judged = check::judge_folder(outcome.folder);
-  write_file(outcome.folder / "result.json", reports::result_json(judged).dump(2) + "\n");
-  write_file(outcome.folder / "junit.xml", reports::junit(judged));
+  // The journal is whole: what cannot be kept now can be had from it at any time.
+  const std::string again =
+      "make room there; `unplug report " + shell_quoted(outcome.folder.string()) + "` judges it";
+  write_file(outcome.folder / "result.json", reports::result_json(judged).dump(2) + "\n", again);
+  write_file(outcome.folder / "junit.xml", reports::junit(judged), again);
   fmt::print("\n{}",
              reports::terminal(judged, {stdout_is_terminal(), outcome.folder.string(), repeat}));
   return check::exit_of(judged.result.verdict);

@@ -50,7 +50,8 @@ struct Writer::State {
 
   [[noreturn]] void fail(const std::string& what, int number) const {
     throw Error(Exit::kInternal, file.string(), what + ": " + std::strerror(number),
-                "the journal must be writable; faults are healed, no verdict is given");
+                "make room there, or name another folder with --out; without a journal there is no "
+                "verdict");
   }
 
   void write_line(const std::string& line) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,6 +44,9 @@ class Stream {
   // The next line of stdout without its line feed (over 1 MiB it is cut); nullopt at the end,
   // at the deadline or on loss: ended() tells.
   virtual asio::awaitable<std::optional<std::string>> read_line(Deadline deadline) = 0;
+
+  // Bytes of stdout behind the lines given out so far, with their line feeds and with what was cut.
+  virtual std::uint64_t taken() const = 0;
 
   // How it ended, once it has; stderr (its first 64 KiB) is in `err`.
   virtual const std::optional<Outcome>& ended() const = 0;

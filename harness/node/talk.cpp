@@ -29,8 +29,9 @@ End to_end(Ending::How how) {
 // What a stream and its pending reads share; either may go first.
 struct Reading {
   std::shared_ptr<Process> process;
-  std::size_t at = 0;     // of process->out.bytes, already given out
-  bool skipping = false;  // the rest of a line that was cut
+  std::size_t at = 0;       // of process->out.bytes, already given out
+  std::uint64_t taken = 0;  // of all that ever came
+  bool skipping = false;    // the rest of a line that was cut
   std::optional<Outcome> ended;
   BootClock::time_point begun = BootClock::now();
 };
@@ -46,6 +47,7 @@ void compact(Reading& reading) {
 std::optional<std::string> cut_line(Reading& reading, std::size_t size, bool whole) {
   std::string line = reading.process->out.bytes.substr(reading.at, std::min(size, kLongestLine));
   reading.at += size + (whole ? 1 : 0);
+  reading.taken += size + (whole ? 1 : 0);
   const bool skipped = std::exchange(reading.skipping, !whole);
   compact(reading);
   if (skipped) return std::nullopt;
@@ -102,6 +104,8 @@ class ProcessStream final : public Stream {
   asio::awaitable<std::optional<std::string>> read_line(Deadline deadline) override {
     return read_line_of(reading_, deadline);
   }
+
+  std::uint64_t taken() const override { return reading_->taken; }
 
   const std::optional<Outcome>& ended() const override {
     const Process& process = *reading_->process;

@@ -1,7 +1,6 @@
 #include "run/baseline.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,14 +35,9 @@ fs::path cache() {
   return base / "unplug" / "baseline";
 }
 
-Json machine_of(const scenario::LabNode& node) {
-  utsname here{};
-  uname(&here);
-  return {node.name, scenario::to_text(node.platform), here.release, here.machine,
-          sysconf(_SC_NPROCESSORS_ONLN)};
-}
+}  // namespace
 
-std::string key_of(const Stage& stage) {
+std::string baseline_key(const Stage& stage) {
   const scenario::Bundle& bundle = stage.bundle();
   Json parts = {{"version", UNPLUG_VERSION},
                 {"workload", {bundle.scenario.workload.verb, bundle.scenario.workload.args}},
@@ -52,13 +46,18 @@ std::string key_of(const Stage& stage) {
                 {"place", bundle.scenario.place},
                 {"versions", stage.context.versions},
                 {"lab", bundle.lab.name}};
-  for (const auto& node : bundle.lab.nodes) parts["nodes"].push_back(machine_of(node));
+  for (const auto& node : bundle.lab.nodes) {
+    const auto machine = stage.context.machines.find(node.name);
+    if (machine != stage.context.machines.end()) parts["nodes"][node.name] = machine->second;
+  }
   if (stage.context.patch) parts["patch"] = sha256_file(*stage.context.patch);
   for (const auto& expectation : bundle.scenario.expect) {
     if (expectation.check == "output") parts["compare"] = expectation.compare;
   }
   return sha256(parts.dump()).substr(0, 32);
 }
+
+namespace {
 
 bool is_kept(const fs::path& folder) {
   std::error_code ignored;
@@ -123,7 +122,7 @@ std::string folder_sha(const fs::path& folder) {
 }
 
 asio::awaitable<Baseline> baseline(Stage& stage) {
-  const std::string key = key_of(stage);
+  const std::string key = baseline_key(stage);
   const fs::path own = stage.context.folder / "baseline";
   Baseline made;
   if (is_kept(cache() / key)) {

@@ -21,6 +21,9 @@ struct Baseline {
 // Puts baseline/journal.jsonl into the run's folder. Journals its own phase and `baseline_ref`.
 asio::awaitable<Baseline> baseline(Stage& stage);
 
+// What the baseline depends on: another key, another baseline.
+std::string baseline_key(const Stage& stage);
+
 // The hash of all files of a folder, by relative path; for keys and for run_opened.
 std::string folder_sha(const std::filesystem::path& folder);
 

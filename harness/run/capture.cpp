@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "base/sha256.hpp"
 #include "base/shell.hpp"
+#include "base/write_file.hpp"
 #include "run/item_paths.hpp"
 #include "run/remote.hpp"
 
@@ -155,7 +155,7 @@ asio::awaitable<void> fetch(Stage& stage, std::string node, std::string path, st
   std::ranges::replace(flat, '/', '.');
   const std::filesystem::path ref = std::filesystem::path("files") / node / flat;
   std::filesystem::create_directories((stage.folder / ref).parent_path());
-  std::ofstream(stage.folder / ref, std::ios::binary) << outcome.out;
+  write_file(stage.folder / ref, outcome.out);
   stage.journal.append({.kind = "file",
                         .data = {{"role", role},
                                  {"item", nullptr},
@@ -191,11 +191,11 @@ asio::awaitable<void> snapshot_system(Stage& stage, std::string when) {
 }
 
 asio::awaitable<Json> list_items(Stage& stage, const Observation& observation) {
-  const std::string node = observation.items_node();
+  const std::string node = observation.folder().node();
   if (node.empty()) co_return nullptr;
   std::optional<std::string> last;
   for (int i = 0; i < kReads; ++i) {
-    auto read = co_await read_items_once(stage, node, observation.items_folder());
+    auto read = co_await read_items_once(stage, node, observation.folder().path());
     if (!read) co_return nullptr;
     if (last == read) co_return without_name(*read);
     last = std::move(read);
@@ -205,7 +205,7 @@ asio::awaitable<Json> list_items(Stage& stage, const Observation& observation) {
 }
 
 asio::awaitable<void> capture_outputs(Stage& stage, const Observation& observation) {
-  const std::string node = observation.items_node();
+  const std::string node = observation.folder().node();
   if (node.empty()) co_return;
   const auto& items = *stage.bundle().target.items;
   std::vector<asio::awaitable<void>> tasks;
@@ -213,7 +213,7 @@ asio::awaitable<void> capture_outputs(Stage& stage, const Observation& observati
     const auto outputs = items.outputs.find(state);
     if (outputs == items.outputs.end()) continue;
     for (const scenario::OutputPaths& paths : outputs->second) {
-      tasks.push_back(capture_output(stage, node, observation.items_folder(), item, paths));
+      tasks.push_back(capture_output(stage, node, observation.folder().path(), item, paths));
     }
   }
   co_await all(stage.context.executor, std::move(tasks));

@@ -40,9 +40,11 @@ struct Context {
   Progress& progress;
   std::map<std::string, std::shared_ptr<node::Node>> nodes;
   Clocks clocks;
-  std::vector<std::string> versions;  // read at preflight: part of the baseline's key
-  std::string run;                    // the main run's id: owner of the lock
-  std::filesystem::path folder;       // runs/RUN
+  // Read at preflight: parts of the baseline's key.
+  std::vector<std::string> versions;
+  std::map<std::string, std::string> machines;  // node -> system, kernel, machine, cores
+  std::string run;                              // the main run's id: owner of the lock
+  std::filesystem::path folder;                 // runs/RUN
   std::optional<std::filesystem::path> patch;
   Times times;
   Stop stop = Stop::kNo;

@@ -8,6 +8,7 @@
 #include "base/shell.hpp"
 #include "run/capture.hpp"
 #include "run/faults.hpp"
+#include "run/foreign.hpp"
 #include "run/observation.hpp"
 #include "run/preflight.hpp"
 #include "run/remote.hpp"
@@ -29,6 +30,7 @@ class Exercise {
       : stage_(stage),
         faults_(stage, plan),
         observation_(stage, [this](const SeenEvent& seen) { faults_.event(seen); }),
+        foreign_(stage),
         outage_(plan.outage) {}
 
   asio::awaitable<Ending> run() {
@@ -42,6 +44,7 @@ class Exercise {
     if (deployed_) co_await step(capture());
     if (deploying_) co_await step(stop());
     if (!faults_.stranded()) co_await step(clear());
+    if (deploying_) co_await step(foreign_.journal("after"));
     ending_.stranded = faults_.stranded();
     co_return ending_;
   }
@@ -81,6 +84,9 @@ class Exercise {
     for (const std::string& host : stage_.plan().hosts) uploads.push_back(upload_to(host));
     co_await all(stage_.context.executor, std::move(uploads));
     if (ending_.problems.empty() && !faults_.empty()) ending_.problems = co_await probe(stage_);
+    if (ending_.problems.empty()) ending_.problems = co_await foreign_.look();
+    observation_.leave_alone(foreign_.items());
+    if (stopped()) ending_.problems.clear();  // what could not be seen any more
     if (!ending_.problems.empty()) {
       ending_.reason = "preflight";
       ending_.why = ending_.problems.front();
@@ -88,6 +94,7 @@ class Exercise {
     if (!goes_on()) co_return;
     co_await snapshot_files(stage_, "before");
     co_await snapshot_system(stage_, "before");
+    co_await foreign_.journal("before");
     if (stopped()) co_return;
     phase("deploy", "begin");
     deploying_ = true;
@@ -158,7 +165,17 @@ class Exercise {
     co_await watch_what_was_cancelled();
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
-    if (!ending_.at_rest && !stopped()) trouble("limit", "the target was not at rest in time");
+    if (!ending_.at_rest && !stopped()) trouble("limit", not_at_rest());
+  }
+
+  std::string not_at_rest() const {
+    return fmt::format("not at rest within {} (limits: run {}, then settle {})",
+                       for_people(ending_.took), for_people(stage_.bundle().scenario.run_limit),
+                       for_people(longest_settle()));
+  }
+
+  Duration longest_settle() const {
+    return stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
   }
 
   // Hands in the workload, then waits until it is done or nothing can be waited for any more.
@@ -183,16 +200,31 @@ class Exercise {
       trouble("target", problem);
       co_return;
     }
-    const journal::Json files = co_await list_items(stage_, observation_);
+    const journal::Json files = co_await list_handed_in();
     if (files.is_array()) observation_.handed_in(files);
+    if (files.is_array() && observation_.items().empty() && !foreign_.items().empty()) {
+      trouble("target", "the items of this workload were there before it: not ours to judge by");
+      co_return;
+    }
     done = true;
+  }
+
+  // A busy farm may change under each of the reads: without the list nothing could be judged, so
+  // it is tried again for as long as the run may take.
+  asio::awaitable<journal::Json> list_handed_in() {
+    const Deadline limit = stage_.started + stage_.bundle().scenario.run_limit;
+    for (;;) {
+      journal::Json files = co_await list_items(stage_, observation_);
+      const bool over = observation_.folder().node().empty() || stopped();
+      if (files.is_array() || over || BootClock::now() >= limit) co_return files;
+      co_await stage_.context.bell.wait(std::min(limit, within(std::chrono::milliseconds{200})));
+    }
   }
 
   asio::awaitable<void> settle() {
     phase("settle", "begin");
-    const Duration most = stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
     const auto done = [&] { return observation_.at_rest() || stopped(); };
-    (void)co_await until(stage_.context.bell, done, within(most));
+    (void)co_await until(stage_.context.bell, done, within(longest_settle()));
     ending_.took = BootClock::now() - stage_.started;
     phase("settle", "end");
   }
@@ -214,7 +246,7 @@ class Exercise {
     if (stage_.bundle().target.recover.empty() || stage_.baseline || faults_.stranded()) co_return;
     phase("recover", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (!observation_.items_node().empty()) observation_.at_capture(files);
+    if (!observation_.folder().node().empty()) observation_.at_capture(files);
     std::string problem = co_await faults_.arm(Moment::kRecover);
     faults_.moment(Moment::kRecover);
     std::vector<asio::awaitable<void>> tasks;
@@ -237,7 +269,7 @@ class Exercise {
   asio::awaitable<void> capture() {
     phase("capture", "begin");
     const journal::Json files = co_await list_items(stage_, observation_);
-    if (!observation_.items_node().empty()) observation_.at_capture(files);
+    if (!observation_.folder().node().empty()) observation_.at_capture(files);
     co_await capture_outputs(stage_, observation_);
     if (!stage_.baseline) co_await run_commands(stage_);
     co_await snapshot_files(stage_, "after");
@@ -279,6 +311,7 @@ class Exercise {
   Stage& stage_;
   Faults faults_;
   Observation observation_;
+  ForeignWork foreign_;
   Duration outage_;
   Ending ending_;
   bool no_more_events_ = false;  // of the workload: what waits for one waits in vain

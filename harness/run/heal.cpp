@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <boost/asio.hpp>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include "base/shell.hpp"
+#include "base/write_file.hpp"
 #include "journal/event.hpp"
 #include "node/ssh_node.hpp"
 #include "run/bell.hpp"
+#include "run/lock.hpp"
 #include "run/remote.hpp"
 #include "run/upload.hpp"
 
@@ -24,6 +25,9 @@ using node::Outcome;
 constexpr std::chrono::seconds kHealAsk{10};
 // The longest undo_settle of a shipped injector, the guard's own stop, and the target's stop.
 constexpr std::chrono::seconds kUndo{120};
+constexpr std::chrono::seconds kRemoved{60};  // the target's own `remove` of every seat is in it
+
+constexpr const char* kDropLock = "rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :";
 
 class Healer {
  public:
@@ -65,36 +69,67 @@ class Healer {
           fmt::format("{}: it has not opted in to lab \"{}\"", name, lab_.name));
       co_return;
     }
-    bool free = options_.force;
-    if (!free) free = co_await lock_is_free(name);
+    // SAFETY: forced means that a live run loses its lock, and stops when it notices
+    // (Preflight.EndsTheRunWhenALockIsNotOursAnyMore).
+    if (options_.force) (void)co_await nodes_.at(name)->ask(kDropLock, within(kHealAsk));
+    const bool free = co_await take_lock(name);
     if (!free) co_return;
-    const Outcome runs = co_await nodes_.at(name)->ask(kListRuns, within(kHealAsk));
-    std::istringstream names(runs.out);
-    for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
-    // A dead lock of a run that has no folder here.
-    (void)co_await nodes_.at(name)->ask("rm -rf ~/.unplug/lock; rmdir ~/.unplug 2>/dev/null; :",
+    bool done = false;
+    std::vector<asio::awaitable<void>> tasks;
+    tasks.push_back(renew(name, done));
+    tasks.push_back(heal_runs(name, done));
+    co_await all(executor_, std::move(tasks));
+    (void)co_await lock_verb(*nodes_.at(name), "release", holder_);
+    // Half a lock, when the disk was full. SAFETY: a whole one may be the next run's by now.
+    (void)co_await nodes_.at(name)->ask("[ -e ~/.unplug/lock/owner ] || " + std::string(kDropLock),
                                         within(kHealAsk));
   }
 
+  asio::awaitable<void> heal_runs(std::string name, bool& done) {
+    try {
+      const Outcome runs = co_await nodes_.at(name)->ask(kListRuns, within(kHealAsk));
+      std::istringstream names(runs.out);
+      for (std::string run; std::getline(names, run);) co_await heal_run(name, run);
+    } catch (const std::exception& error) {
+      result.left.push_back(name + ": " + error.what());
+    }
+    done = true;
+    bell_.ring();
+  }
+
+  // A heal that dies leaves a lock that ends with its lease.
+  asio::awaitable<void> renew(std::string name, const bool& done) {
+    const auto is_done = [&done] { return done; };
+    while (!done) {
+      const bool over = co_await until(bell_, is_done, within(holder_.lease / 3));
+      if (!over) (void)co_await lock_verb(*nodes_.at(name), "renew", holder_);
+    }
+  }
+
   // A dead controller's lock ends with its lease; a live one's is renewed before that.
-  asio::awaitable<bool> lock_is_free(std::string name) {
+  asio::awaitable<bool> take_lock(std::string name) {
     const Deadline give_up = within(lab_.limits.fault_lease + std::chrono::seconds{2});
     for (;;) {
-      const Outcome held = co_await script(name, "lock.sh", "show", kHealAsk);
-      if (held.ok()) co_return true;
-      if (held.end != Outcome::End::kExited) {
-        result.unreachable.push_back(name + ": " + reason(held));
+      const Outcome taken = co_await lock_verb(*nodes_.at(name), "take", holder_);
+      if (taken.ok()) co_return true;
+      if (taken.end != Outcome::End::kExited) {
+        result.unreachable.push_back(name + ": " + reason(taken));
         co_return false;
       }
-      std::string run, owner, left;
-      std::istringstream(held.out) >> run >> owner >> left;
+      const auto by = locked_by(taken);
+      if (!by) {
+        // SAFETY: an undo needs no room on the node, so a full disk must not keep us from it.
+        progress_.fact(name, "healing without the lock, which cannot be written: " + reason(taken));
+        co_return true;
+      }
       if (BootClock::now() >= give_up) {
         result.in_use.push_back(fmt::format(
             "{}: run {} of {} is alive ({} s of its lease left); stop it, or use --force", name,
-            run, owner, left));
+            by->run, by->owner, by->left));
         co_return false;
       }
-      progress_.fact(name, fmt::format("waiting {} s for the lock of run {} to end", left, run));
+      progress_.fact(name,
+                     fmt::format("waiting {} s for the lock of run {} to end", by->left, by->run));
       co_await bell_.wait(std::min(give_up, within(std::chrono::seconds{1})));
     }
   }
@@ -111,10 +146,17 @@ class Healer {
       tell(name, run, line);
     }
     if (!finished) result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(undo)));
-    co_await store(name, run, undo.out);
+    const std::string unstored = co_await store(name, run, undo.out);
     if (result.left.size() != left_before) co_return;
+    if (!unstored.empty()) {
+      // The folder holds the only record of how its faults ended.
+      result.kept.push_back(
+          fmt::format("{}: nothing is left to undo, but the folder of run {} is kept there: {}",
+                      name, run, unstored));
+      co_return;
+    }
     const Outcome removed =
-        co_await script(name, "heal.sh", "remove " + shell_quoted(run), kHealAsk);
+        co_await script(name, "heal.sh", "remove " + shell_quoted(run), kRemoved);
     if (!removed.ok()) {
       result.left.push_back(fmt::format("{}: run {}: {}", name, run, reason(removed)));
     }
@@ -150,24 +192,41 @@ class Healer {
     return result.folder;
   }
 
-  asio::awaitable<void> store(std::string name, std::string run, std::string said) {
+  // "" or why not all of it is here.
+  asio::awaitable<std::string> store(std::string name, std::string run, std::string said) {
     const fs::path folder = folder_of(run);
     if (result.folder.empty()) result.folder = folder;
-    fs::create_directories(folder);
-    std::ofstream(folder / (name + ".heal.jsonl")) << said;
+    std::string trouble = keep(folder, name + ".heal.jsonl", said);
     const std::string home = shell_quoted(".unplug/" + run);
     const Outcome logs = co_await nodes_.at(name)->ask(
         fmt::format("for f in {}/*/guard.log; do [ -f \"$f\" ] && basename \"${{f%/guard.log}}\"; "
                     "done; :",
                     home),
         within(kHealAsk));
+    if (!logs.ok()) trouble = reason(logs);
     std::istringstream faults(logs.out);
-    for (std::string fault; std::getline(faults, fault);) {
+    for (std::string fault; trouble.empty() && std::getline(faults, fault);) {
       const Outcome log = co_await nodes_.at(name)->exec(
           node::Command(fmt::format("cat {}/{}/guard.log", home, shell_quoted(fault))),
           within(kHealAsk));
-      if (log.ok()) std::ofstream(folder / (name + "." + fault + ".jsonl")) << log.out;
+      trouble = log.ok() ? keep(folder, name + "." + fault + ".jsonl", log.out) : reason(log);
     }
+    co_return trouble;
+  }
+
+  static std::string keep(const fs::path& folder, const std::string& file,
+                          const std::string& text) {
+    try {
+      fs::create_directories(folder);
+      write_file(folder / file, text,
+                 "make room there, or name another folder with --out, and heal again");
+    } catch (const fs::filesystem_error& error) {
+      return fmt::format("{} cannot be made: {}; name another folder with --out, and heal again",
+                         folder.string(), error.code().message());
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
   }
 
   const scenario::Lab& lab_;
@@ -175,6 +234,7 @@ class Healer {
   Progress& progress_;
   asio::any_io_executor executor_;
   Bell bell_;
+  LockHolder holder_{"heal-" + wall_stamp(), lab_.limits.fault_lease};
   std::map<std::string, std::unique_ptr<node::Node>> nodes_;
 };
 

@@ -1,7 +1,8 @@
 // Gets everything back, with nothing but the lab file: what is to be undone stands on the nodes.
 //
 // Asks the guards (or takes over where a guard is proven dead), stops what runs of ours left
-// running, stores the guards' logs, then removes the folders. Never touches a live run.
+// running, stores the guards' logs, then removes the folders. Never touches a live run, and holds
+// each node's lock as long as it works there, so that none can begin.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +26,7 @@ struct Healed {
   std::vector<std::string> left;         // still broken or running, for people
   std::vector<std::string> unreachable;  // node: why
   std::vector<std::string> in_use;       // node: by whom
+  std::vector<std::string> kept;         // folders whose logs could not be stored here: node, why
   std::filesystem::path folder;          // of the logs; empty when there was nothing
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "run/item_paths.hpp"
 #include "run/remote.hpp"
 
 namespace unplug::run {
@@ -20,11 +19,13 @@ constexpr std::chrono::seconds kStop{15};
 }  // namespace
 
 Observation::Observation(Stage& stage, EventListener on_event)
-    : stage_(stage), on_event_(std::move(on_event)), exits_(stage.bundle().target) {
+    : stage_(stage),
+      on_event_(std::move(on_event)),
+      exits_(stage.bundle().target),
+      folder_(stage.bundle(), stage.plan()) {
   for (const auto& event : stage.bundle().target.events) {
     patterns_.emplace_back(&event, Ere(event.match));
   }
-  if (stage.bundle().target.items) item_name_.emplace(stage.bundle().target.items->match);
 }
 
 Observation::~Observation() {
@@ -158,6 +159,15 @@ void Observation::coverage(const std::string& node, const Json& line) {
   NodeState& state = nodes_[node];
   const std::int64_t nt = line.value("nt", state.last);
   if (kind == "begin") {
+    // A second beginning: nobody watched since the last line, or not in this boot of the node.
+    const bool again = state.begin != 0;
+    if (again && state.boot != line.value("boot", "")) {
+      observer_event(node, "end", state.begin, state.last, "the node was started again");
+    } else if (again) {
+      observer_event(node, "gap", state.last, nt, "the observer was started again");
+      state.last = nt;
+      return;
+    }
     state = {line.value("boot", ""), nt, nt};
     observer_event(node, "begin", nt, nt, "");
     return;
@@ -175,68 +185,6 @@ void Observation::observer_event(const std::string& node, const char* edge, std:
        .src = "observer:all",
        .node = node,
        .node_time = journal::NodeTime{nodes_[node].boot, to}});
-}
-
-std::string Observation::items_node() const {
-  const auto& target = stage_.bundle().target;
-  if (!target.items) return "";
-  const scenario::Folder* folder = target.folder(target.items->folder);
-  for (const SeatPlan& seat : stage_.plan().seats) {
-    if (folder != nullptr && seat.seat.place == folder->place) return seat.node;
-  }
-  return "";
-}
-
-std::string Observation::items_folder() const {
-  const auto& target = stage_.bundle().target;
-  const std::string node = items_node();
-  if (node.empty()) return "";
-  return resolved(target.folder(target.items->folder)->path,
-                  stage_.bundle().lab.node(node)->scratch, "");
-}
-
-ItemFiles Observation::read_items(const Json& files) const {
-  ItemFiles read;
-  read.what = {{"items", Json::array()},
-               {"outputs", Json::array()},
-               {"partial", Json::array()},
-               {"foreign", Json::array()}};
-  const scenario::Items& items = *stage_.bundle().target.items;
-  for (const Json& file : files) {
-    const std::string path = file.at(0).get<std::string>();
-    const auto state = std::ranges::find_if(
-        items.states, [&](const auto& s) { return glob_matches(s.glob, path); });
-    if (state != items.states.end()) {
-      const auto groups = item_name_->match(path);
-      const auto field = [&](const char* name) -> std::string {
-        const auto known = items.fields.find(name);
-        if (!groups || known == items.fields.end()) return "";
-        return groups->at(static_cast<std::size_t>(known->second));
-      };
-      const std::string item = field("item");
-      if (item.empty() || (!expected_.empty() && !expected_.contains(item))) {
-        read.what["foreign"].push_back(path);
-        continue;
-      }
-      const std::string owner = field("node");
-      read.what["items"].push_back({{"item", item},
-                                    {"state", state->name},
-                                    {"owner", owner.empty() ? Json() : Json(owner)},
-                                    {"file", path}});
-      if (!read.states.emplace(item, state->name).second) read.doubled.insert(item);
-      continue;
-    }
-    const bool partial = std::ranges::any_of(items.partial, [&](const std::string& p) {
-      const auto own = in_folder_named(p, items.folder);
-      return own && glob_matches(*own, path);
-    });
-    if (partial) {
-      read.what["partial"].push_back(path);
-    } else if (is_output(items, path)) {
-      read.what["outputs"].push_back({{"path", path}, {"size", file.at(1)}});
-    }
-  }
-  return read;
 }
 
 void Observation::note_states(const ItemFiles& seen, const std::string& node,
@@ -265,7 +213,7 @@ void Observation::note_states(const ItemFiles& seen, const std::string& node,
 }
 
 void Observation::files(const std::string& node, const Json& line) {
-  if (!stage_.bundle().target.items || node != items_node()) return;
+  if (!stage_.bundle().target.items || node != folder_.node()) return;
   const bool clean = line.value("clean", false);
   const ItemFiles seen = read_items(line.at("files"));
   append(node, line, "snapshot",
@@ -279,8 +227,8 @@ void Observation::handed_in(const Json& files) {
   stage_.journal.append(
       {.kind = "snapshot",
        .data = {{"when", "before"}, {"scope", "items"}, {"clean", true}, {"what", seen.what}},
-       .node = items_node()});
-  note_states(seen, items_node(), std::nullopt);
+       .node = folder_.node()});
+  note_states(seen, folder_.node(), std::nullopt);
   stage_.context.bell.ring();
 }
 
@@ -291,15 +239,15 @@ void Observation::at_capture(const Json& files) {
                                     {"scope", "items"},
                                     {"clean", false},
                                     {"what", Json::object()}},
-                           .node = items_node()});
+                           .node = folder_.node()});
     return;
   }
   const ItemFiles seen = read_items(files);
   stage_.journal.append(
       {.kind = "snapshot",
        .data = {{"when", "after"}, {"scope", "items"}, {"clean", true}, {"what", seen.what}},
-       .node = items_node()});
-  note_states(seen, items_node(), std::nullopt);
+       .node = folder_.node()});
+  note_states(seen, folder_.node(), std::nullopt);
 }
 
 }  // namespace unplug::run

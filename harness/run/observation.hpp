@@ -13,6 +13,7 @@
 
 #include "base/ere.hpp"
 #include "run/exit_lines.hpp"
+#include "run/item_folder.hpp"
 #include "run/plan_trigger.hpp"
 #include "run/spool.hpp"
 
@@ -20,13 +21,6 @@ namespace unplug::run {
 
 // observe.conf of one node (docs/node-protocol.md).
 std::string observe_conf(const scenario::Bundle& bundle, const Plan& plan, const std::string& node);
-
-// The items of a list of files: what a `snapshot` of scope items holds.
-struct ItemFiles {
-  journal::Json what;                         // items, outputs, partial, foreign
-  std::map<std::string, std::string> states;  // item -> state; the last one listed
-  std::set<std::string> doubled;              // items in more than one state
-};
 
 class Observation {
  public:
@@ -40,19 +34,22 @@ class Observation {
   asio::awaitable<std::string> start();
   asio::awaitable<void> stop();
 
+  // Items that were there before this run put anything in: none of ours, whatever becomes of them.
+  void leave_alone(std::set<std::string> items) { foreign_ = std::move(items); }
+
   // The items that exist now; they are what the run is about. Journals the snapshot `before`.
   void handed_in(const journal::Json& files);
   // Journals a snapshot `after`; null files: the folder could not be read, or kept changing.
   void at_capture(const journal::Json& files);
 
-  // The server's node, and what observe.sh files must list there; "" when the target has no items.
-  std::string items_node() const;
-  std::string items_folder() const;
+  const ItemFolder& folder() const { return folder_; }
 
   // Every item handed in is in a terminal state. Never true before handed_in().
   bool at_rest() const { return at_rest_; }
   const std::map<std::string, std::string>& items() const { return states_; }
-  ItemFiles read_items(const journal::Json& files) const;  // [[path, size], ...]
+  ItemFiles read_items(const journal::Json& files) const {  // [[path, size], ...]
+    return folder_.read(files, expected_, foreign_);
+  }
 
  private:
   void heard(const std::string& node, const journal::Json& line);
@@ -81,7 +78,8 @@ class Observation {
   std::map<std::string, NodeState> nodes_;
   std::vector<std::pair<const scenario::EventPattern*, Ere>> patterns_;
   ExitLines exits_;
-  std::optional<Ere> item_name_;
+  ItemFolder folder_;
+  std::set<std::string> foreign_;   // items that were there before
   std::set<std::string> expected_;  // items handed in
   std::map<std::string, std::string> states_;
   bool at_rest_ = false;

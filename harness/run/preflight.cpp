@@ -1,7 +1,6 @@
 #include "run/preflight.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "base/ere.hpp"
 #include "base/shell.hpp"
+#include "run/lock.hpp"
 #include "run/remote.hpp"
 #include "run/upload.hpp"
 
@@ -21,6 +21,7 @@ using Problems = std::vector<std::string>;
 
 constexpr std::chrono::seconds kAsk{5};
 constexpr std::chrono::seconds kScript{20};
+constexpr std::chrono::seconds kRemoveRun{60};  // the target's own `remove` of every seat is in it
 constexpr int kClockTrips = 5;
 
 // Both platforms; perl because no shell reads a clock finer than 10 ms without a fork.
@@ -30,7 +31,9 @@ constexpr const char* kReadClock =
     "cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid";
 
 asio::awaitable<void> reach_one(Context& context, std::string name, Problems& problems) {
-  const Outcome outcome = co_await context.node(name).connect(within(kConnect));
+  const auto node = context.nodes.at(name);
+  const auto connect = [node] { return node->connect(within(kConnect)); };
+  const Outcome outcome = co_await unless_stopped(context, connect);
   if (!outcome.ok()) problems.push_back(fmt::format("{}: {}", name, outcome.why));
 }
 
@@ -53,9 +56,15 @@ asio::awaitable<void> check_marker(Context& context, std::string name, Problems&
 
 // How a probe reaches its node: by the run's folder, or, when there is none, on the stdin of sh.
 asio::awaitable<Outcome> ask_probe(Context& context, Stage* stage, Call what) {
-  if (stage != nullptr) co_return co_await call(*stage, what, within(kScript));
-  co_return co_await context.node(what.node).exec(
-      node::Command("sh -s", probe_script(context.bundle, what)), within(kScript));
+  const auto node = context.nodes.at(what.node);
+  node::Command command("sh -s", "");
+  if (stage != nullptr) {
+    command = node::Command(in_folder(*stage, what.line()));
+  } else {
+    command.input = probe_script(context.bundle, what);
+  }
+  const auto ask = [node, command] { return node->exec(command, within(kScript)); };
+  co_return co_await unless_stopped(context, ask);
 }
 
 asio::awaitable<void> probe_role(Context& context, Stage* stage, Call what, Problems& problems) {
@@ -96,17 +105,20 @@ asio::awaitable<Problems> probe_all(Context& context, Stage* stage) {
 
 asio::awaitable<void> facts_of(Stage& stage, std::string name) {
   const Outcome outcome = co_await stage.context.node(name).ask(
-      "uname -s; uname -r; uname -n; getconf _NPROCESSORS_ONLN", within(kAsk));
+      "uname -s; uname -r; uname -n; uname -m; getconf _NPROCESSORS_ONLN", within(kAsk));
   std::istringstream lines(outcome.out);
-  std::string system, kernel, host, cores;
+  std::string system, kernel, host, machine, cores;
   std::getline(lines, system);
   std::getline(lines, kernel);
   std::getline(lines, host);
+  std::getline(lines, machine);
   std::getline(lines, cores);
+  stage.context.machines[name] = fmt::format("{} {} {} {}", system, kernel, machine, cores);
   stage.journal.append({.kind = "facts",
                         .data = {{"platform", system == "Darwin" ? "darwin" : "linux"},
                                  {"kernel", kernel},
                                  {"hostname", host},
+                                 {"machine", machine},
                                  {"cores", cores}},
                         .node = name});
 }
@@ -155,63 +167,42 @@ asio::awaitable<void> version_of(Stage& stage, const scenario::VersionProbe& pro
   found.push_back(fmt::format("{} on {} = {}", probe.of, name, value));
 }
 
-std::string owner() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return fmt::format("{}:{}", host, getpid());
-}
-
-// Longer than any one renewal could be late, as short as a fault lease allows.
-Duration lock_lease(const Context& context) { return context.bundle.lab.limits.fault_lease; }
-
-std::string lock_line(const Context& context, const std::string& verb) {
-  const auto lease = std::max<std::int64_t>(
-      1, std::chrono::ceil<std::chrono::seconds>(lock_lease(context)).count());
-  std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(context.run));
-  if (verb != "release") line += fmt::format(" {} {}", shell_quoted(owner()), lease);
-  return line;
-}
-
-asio::awaitable<Outcome> lock_verb(Context& context, std::string name, std::string verb) {
-  const std::string script = node_script("lock.sh");
-  co_return co_await context.node(name).exec(node::Command(lock_line(context, verb), script),
-                                             within(kScript));
+asio::awaitable<Outcome> verb_of_lock(Context& context, std::string name, std::string verb) {
+  LockHolder holder{context.run, context.bundle.lab.limits.fault_lease};
+  co_return co_await lock_verb(context.node(name), verb, holder);
 }
 
 asio::awaitable<void> take_lock(Context& context, std::string name, Problems& problems) {
-  const Outcome outcome = co_await lock_verb(context, name, "take");
+  const Outcome outcome = co_await verb_of_lock(context, name, "take");
   if (outcome.ok()) co_return;
-  std::istringstream text(outcome.out);
-  std::string run, who, left;
-  if (text >> run >> who >> left) {
+  if (const auto by = locked_by(outcome)) {
     problems.push_back(fmt::format("{}: in use by run {} of {}, {} s left; wait, or use --wait 60s",
-                                   name, run, who, left));
+                                   name, by->run, by->owner, by->left));
   } else {
     problems.push_back(fmt::format("{}: its lock cannot be taken: {}", name, reason(outcome)));
   }
 }
 
 asio::awaitable<void> release_lock(Context& context, std::string name) {
-  (void)co_await lock_verb(context, name, "release");
+  (void)co_await verb_of_lock(context, name, "release");
 }
 
 // After a renewal that failed: is the lock ours no more, or could it only not be written?
 asio::awaitable<bool> is_lost(Context& context, std::string name) {
-  const Outcome held = co_await lock_verb(context, name, "show");
-  std::istringstream text(held.out);
-  std::string run;
-  text >> run;
+  const Outcome held = co_await verb_of_lock(context, name, "show");
   const bool known = held.end == Outcome::End::kExited;
-  co_return known&& run != context.run;
+  const auto by = locked_by(held);
+  co_return known && (!by || by->run != context.run);
 }
 
 // Each node by itself: one that does not answer must not cost us the others' locks.
 asio::awaitable<void> renew_lock(Context& context, std::string name, const bool& done) {
   const auto is_done = [&done] { return done; };
   for (;;) {
-    const bool over = co_await until(context.bell, is_done, within(lock_lease(context) / 3));
+    const bool over =
+        co_await until(context.bell, is_done, within(context.bundle.lab.limits.fault_lease / 3));
     if (over) co_return;
-    const Outcome renewed = co_await lock_verb(context, name, "renew");
+    const Outcome renewed = co_await verb_of_lock(context, name, "renew");
     bool lost = renewed.end == Outcome::End::kExited && !renewed.ok();
     if (lost) lost = co_await is_lost(context, name);
     // This machine slept past the lease, or somebody forced a heal: the node is another's now.
@@ -244,7 +235,7 @@ asio::awaitable<void> clear_node(Stage& stage, std::string name, Problems& probl
     for (const Json& line : json_lines(undo.out)) clean = clean && line.value("left", 0) == 0;
     if (clean) {
       const Outcome removed = co_await node.exec(
-          node::Command("sh -s -- remove " + shell_quoted(run), script), within(kScript));
+          node::Command("sh -s -- remove " + shell_quoted(run), script), within(kRemoveRun));
       clean = removed.ok();
     }
     if (!clean) {

@@ -79,7 +79,38 @@ asio::awaitable<void> counted(asio::awaitable<void> task, std::size_t& left, Bel
   done.ring();
 }
 
+// What an abandoned look and its asker share; either may go first.
+struct Look {
+  std::optional<Outcome> outcome;
+  std::exception_ptr trouble;
+};
+
+asio::awaitable<void> look_into(std::shared_ptr<Look> look,
+                                std::function<asio::awaitable<Outcome>()> work) {
+  look->outcome = co_await work();
+}
+
 }  // namespace
+
+asio::awaitable<Outcome> unless_stopped(Context& context,
+                                        std::function<asio::awaitable<Outcome>()> work) {
+  const auto look = std::make_shared<Look>();
+  asio::co_spawn(context.executor, look_into(look, std::move(work)),
+                 [look, &context](std::exception_ptr error) {
+                   look->trouble = error;
+                   context.bell.ring();
+                 });
+  const auto over = [look, &context] {
+    return look->outcome || look->trouble || context.stop != Stop::kNo;
+  };
+  // The work has a deadline of its own; this one only wakes us now and then.
+  while (!over()) (void)co_await until(context.bell, over, within(std::chrono::hours{1}));
+  if (look->trouble) std::rethrow_exception(look->trouble);
+  if (look->outcome) co_return *look->outcome;
+  Outcome given_up;
+  given_up.why = context.why_stopped;
+  co_return given_up;
+}
 
 std::string in_folder(const Stage& stage, const std::string& line) {
   return "cd " + shell_quoted(stage.remote()) + " && " + line;

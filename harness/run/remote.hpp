@@ -1,6 +1,7 @@
 // Script calls on nodes, as the plan words them, with their action events.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "run/context.hpp"
@@ -16,6 +17,11 @@ constexpr const char* kListRuns =
 
 // The call's line in the stage's folder on its node.
 std::string in_folder(const Stage& stage, const std::string& line);
+
+// What the work says; when the run is stopped first, lost, and its end is not waited for. For
+// looks that change nothing: what it began ends with its deadline or with its node.
+asio::awaitable<node::Outcome> unless_stopped(Context& context,
+                                              std::function<asio::awaitable<node::Outcome>()> work);
 
 // One injector call; nothing is journaled.
 asio::awaitable<node::Outcome> call(Stage& stage, Call what, Deadline deadline);

@@ -13,6 +13,7 @@
 #include "node/ssh_node.hpp"
 #include "run/baseline.hpp"
 #include "run/exercise.hpp"
+#include "run/foreign.hpp"
 #include "run/ledger.hpp"
 #include "run/preflight.hpp"
 #include "run/remote.hpp"
@@ -37,7 +38,7 @@ void make_nodes(Context& context) {
   }
 }
 
-fs::path new_folder(const fs::path& out, const std::string& scenario) {
+fs::path make_folder(const fs::path& out, const std::string& scenario) {
   fs::create_directories(out);
   const std::string name = wall_stamp() + "-" + scenario;
   for (int i = 1;; ++i) {
@@ -53,6 +54,19 @@ void copy_inputs(const scenario::Bundle& bundle, const fs::path& folder) {
   fs::create_directories(folder / "injectors");
   for (const auto& [name, file] : bundle.injector_files) {
     fs::copy_file(file, folder / "injectors" / (name + ".json"));
+  }
+}
+
+// Nothing has been touched yet when this cannot be done.
+fs::path new_folder(const scenario::Bundle& bundle, const fs::path& out) {
+  try {
+    const fs::path folder = make_folder(out, bundle.scenario.name);
+    copy_inputs(bundle, folder);
+    return folder;
+  } catch (const fs::filesystem_error& error) {
+    throw Error(Exit::kInternal, out.string(),
+                "a run's folder cannot be written: " + error.code().message(),
+                "make room there, or name another folder with --out; nothing was touched");
   }
 }
 
@@ -144,13 +158,14 @@ class Run {
     Ending ending;
     try {
       outcome.refused = co_await preflight();
-      if (outcome.refused.empty()) {
-        ending = co_await locked();
-      } else {
+      if (!outcome.refused.empty()) {
         ending.reason = "preflight";
         ending.why = outcome.refused.front();
+      } else if (holds_locks_) {
+        ending = co_await locked();
       }
       if (!ending.problems.empty()) outcome.refused = ending.problems;
+      outcome.stranded = ending.stranded;
     } catch (const std::exception& error) {
       context_.fail(error.what());
     }
@@ -168,14 +183,17 @@ class Run {
     context_.progress.now("reaching the nodes");
     Problems problems = co_await reach(context_);
     if (problems.empty()) problems = co_await check_markers(context_);
-    if (problems.empty()) {
+    if (problems.empty() && context_.stop == Stop::kNo) {
       co_await read_facts(stage_);
       co_await read_clocks(stage_);
       context_.versions = co_await read_versions(stage_);
       problems = co_await take_locks(context_, options_.wait);
+      holds_locks_ = problems.empty();
     }
     phase("end");
-    if (problems.empty()) tell_reached();
+    // What a run that was stopped could not see is no reason to refuse it.
+    if (context_.stop != Stop::kNo) problems.clear();
+    if (holds_locks_) tell_reached();
     co_return problems;
   }
 
@@ -205,6 +223,8 @@ class Run {
     try {
       const bool wanted = context_.stop == Stop::kNo;
       if (wanted) ending.problems = co_await clear_leftovers(stage_);
+      if (wanted && ending.problems.empty()) ending.problems = co_await refuse_foreign();
+      if (context_.stop != Stop::kNo) ending.problems.clear();  // what could not be seen any more
       if (!ending.problems.empty()) {
         ending.reason = "preflight";
         ending.why = ending.problems.front();
@@ -219,6 +239,12 @@ class Run {
     context_.bell.ring();
   }
 
+  // Before the baseline, which would be a run like any other to what is there.
+  asio::awaitable<Problems> refuse_foreign() {
+    ForeignWork foreign(stage_);
+    co_return co_await foreign.look();
+  }
+
   asio::awaitable<Ending> both() {
     const Baseline undisturbed = co_await baseline(stage_);
     context_.progress.fact(
@@ -230,10 +256,15 @@ class Run {
     if (context_.stop != Stop::kNo) co_return Ending{};
     Ending ending = co_await exercise(stage_, context_.plan);
     if (ending.problems.empty()) {
-      context_.progress.fact("target", ending.at_rest ? "at rest after " + for_people(ending.took)
-                                                      : "NOT at rest: " + ending.why);
+      context_.progress.fact("target", how_it_ended(ending));
     }
     co_return ending;
+  }
+
+  std::string how_it_ended(const Ending& ending) const {
+    if (ending.at_rest) return "at rest after " + for_people(ending.took);
+    if (context_.stop != Stop::kNo) return "not at rest when the run was stopped";
+    return ending.reason == "limit" ? ending.why : "not at rest: " + ending.why;
   }
 
   void close(const Ending& ending) {
@@ -250,6 +281,7 @@ class Run {
   Context& context_;
   Stage& stage_;
   const RunOptions& options_;
+  bool holds_locks_ = false;
 };
 
 }  // namespace
@@ -257,8 +289,7 @@ class Run {
 RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const RunOptions& options,
                         Progress& progress) {
   RunOutcome outcome;
-  outcome.folder = new_folder(options.out, bundle.scenario.name);
-  copy_inputs(bundle, outcome.folder);
+  outcome.folder = new_folder(bundle, options.out);
   asio::io_context io(1);
   Context context(bundle, plan, io.get_executor(), progress);
   context.run = outcome.folder.filename().string();
@@ -280,10 +311,13 @@ RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const 
   io.run();
   outcome.interrupted = context.stop == Stop::kInterrupted;
   if (context.stop == Stop::kInternal) {
-    throw Error(Exit::kInternal, outcome.folder.string(), context.why_stopped,
-                "what was broken has been undone, or its guard undoes it within its lease; look "
-                "with `unplug heal --lab " +
-                    bundle.lab_file.string() + "`");
+    const std::string heal = "`unplug heal --lab " + bundle.lab_file.string() + "`";
+    throw Error(outcome.stranded ? Exit::kUnhealed : Exit::kInternal, outcome.folder.string(),
+                context.why_stopped,
+                outcome.stranded ? "and something is STILL BROKEN on a node; undo it with " + heal
+                                 : "what was broken has been undone, or its guard undoes it within "
+                                   "its lease; look with " +
+                                       heal);
   }
   return outcome;
 }

@@ -25,6 +25,7 @@ struct RunOptions {
 struct RunOutcome {
   std::filesystem::path folder;
   std::vector<std::string> refused;  // preflight problems: nothing was touched
+  bool stranded = false;             // a fault could not be undone
   bool interrupted = false;          // by a signal: nobody wants the next scenario either
 };
 

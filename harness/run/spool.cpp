@@ -54,6 +54,7 @@ asio::awaitable<void> Spool::follow(std::shared_ptr<Spool> self) {
 }
 
 asio::awaitable<void> Spool::read(node::Stream& stream) {
+  const std::uint64_t from = offset_;
   while (!ended_ && !closed_) {
     // Alive lines come every second; a pause only lets us look whether we are to close.
     const auto text = co_await stream.read_line(within(kLook));
@@ -62,7 +63,7 @@ asio::awaitable<void> Spool::read(node::Stream& stream) {
     const auto line = journal::Json::parse(*text, nullptr, false);
     // A loss cuts the last line short: it is asked for again from its first byte.
     if (!line.is_object() && stream.ended()) co_return;
-    offset_ += text->size() + 1;
+    offset_ = from + stream.taken();  // not the text's length: over 1 MiB it is cut
     heard(line);
   }
 }

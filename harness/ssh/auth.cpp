@@ -114,6 +114,15 @@ std::string agent_socket() {
   return path == nullptr ? "SSH_AUTH_SOCK is not set" : "SSH_AUTH_SOCK=" + std::string(path);
 }
 
+LoginResult no_such_file(const Login& login) {
+  return {
+      End::kRefused,
+      fmt::format("{}: the key file {} cannot be read; correct identity in the lab file, or make "
+                  "one with `ssh-keygen -t ed25519 -f {}` and append its .pub to "
+                  "~{}/.ssh/authorized_keys there",
+                  who(login), login.identity, login.identity, login.user)};
+}
+
 LoginResult no_agent_key(const Login& login, const std::string& trouble) {
   const std::string todo =
       login.identity.empty()
@@ -161,6 +170,7 @@ asio::awaitable<LoginResult> authenticate(std::shared_ptr<Link> link, Login logi
   const std::string trouble = key.encrypted ? login.identity + " needs a passphrase, and "
                                             : login.identity + " holds no private key, and ";
   const std::string blob = public_blob(login.identity);
+  if (blob.empty() && !std::ifstream(login.identity).good()) co_return no_such_file(login);
   if (blob.empty()) co_return no_agent_key(login, trouble + "there is no .pub beside it");
   co_return co_await by_agent(link, login, blob, trouble, deadline);
 }

@@ -64,6 +64,17 @@ asio::awaitable<Answer<tcp::endpoint>> resolve(asio::any_io_executor executor, B
   co_return found;
 }
 
+// What the system says, and what a person would look at next.
+std::string tcp_failed(error_code error) {
+  const char* next = "is the node awake, and its cable in?";
+  if (error == asio::error::connection_refused) {
+    next = "the host is up, but no sshd listens there: is it running, and the port right?";
+  } else if (error == asio::error::host_unreachable || error == asio::error::network_unreachable) {
+    next = "is the node switched on, and its address in the lab file right? try `ping`";
+  }
+  return "the TCP connection failed: " + error.message() + "; " + next;
+}
+
 }  // namespace
 
 Link::Link(asio::any_io_executor executor)
@@ -81,7 +92,8 @@ asio::awaitable<std::string> Link::connect(std::string host, int port, Deadline 
   const auto self = shared_from_this();
   const auto found = co_await resolve(executor_, ready, host, port, deadline);
   if (!found.value) {
-    co_return "the address " + host + " cannot be resolved: " + found.error.message();
+    co_return "the address " + host + " cannot be resolved: " + found.error.message() +
+        "; correct address in the lab file, or write it as numbers";
   }
   co_return co_await connect_to(*found.value, deadline);
 }
@@ -101,9 +113,10 @@ asio::awaitable<std::string> Link::connect_to(tcp::endpoint endpoint, Deadline d
   while (!answer->value && BootClock::now() < deadline) co_await ready.wait(deadline);
   if (!answer->value) {
     close();
-    co_return "no answer to the TCP connection";
+    co_return "no answer to the TCP connection; is the node switched on and awake, and does a "
+              "firewall drop what comes to this port?";
   }
-  if (answer->error) co_return "the TCP connection failed: " + answer->error.message();
+  if (answer->error) co_return tcp_failed(answer->error);
   socket_.non_blocking(true, error);
   co_return std::string();
 }

@@ -334,6 +334,7 @@ remove() {
     echo "processes of $1 still run:$alive_pids" >&2
     exit 1
   fi
+  remove_target "$1"
   # Away first: whoever looks now sees all of it or nothing.
   if [ -d "$home/$1" ]; then
     mv "$home/$1" "$home/.gone.$1.$$" || exit 1
@@ -346,6 +347,15 @@ remove() {
   rmdir "$home" 2>/dev/null
   json_text "$1"
   printf '{"heal":"removed","run":%s}\n' "$json"
+}
+# What the target's deploy has made and its workload left; without it the next run would find work that
+# nobody owns up to. A target need not have this verb.
+remove_target() {
+  for seat in "$home/$1"/.seats/*; do
+    case ${seat##*/} in \* | *.*) continue ;; esac
+    # shellcheck disable=SC2016 # expanded there
+    within 15 "$1" sh -c 'set -a; . "$1"; set +a; exec sh sh/verb.sh "$seat_target" remove' sh "$seat"
+  done
 }
 note_alive() { alive_pids="$alive_pids $4"; }
 

@@ -463,6 +463,7 @@ sub is_ours {
   return 0;
 }
 
+# $p's working directory, an open file or an argument lies in one of the job's folders.
 sub works_in_job {
   my ($p, $now) = @_;
   return 0 if !@$jobs || $p->{start} < $born || $p->{state} eq 'Z';
@@ -772,9 +773,26 @@ sub system_look {
   printf "{\"ports\":%s,\"mounts\":%s}\n", list(map { text($_) } ports()), list(map { text($_) } sort keys %mounts);
 }
 
-my %verbs = (start => \&start, follow => \&follow, stop => \&stop, files => \&files, system => \&system_look);
+# Who works in these folders, and is neither ours nor one of those who asked; a PID:START is listed
+# as long as it lives, wherever it works.
+sub works {
+  my (%asked, %above, @found);
+  /^(\d+:\d+)\z/ ? $asked{$1} = 1 : push @$jobs, $_ for @_;
+  s{(?<=.)/+\z}{} for @$jobs;
+  my $now = read_processes();
+  for (my $pid = $$; $now->{$pid}; $pid = $now->{$pid}{ppid}) { $above{$pid} = 1 }
+  for my $p (sort { $a->{pid} <=> $b->{pid} } values %$now) {
+    next if $p->{state} eq 'Z' || $above{$p->{pid}};
+    next unless $asked{"$p->{pid}:$p->{start}"} || works_in_job($p, $now);
+    push @found, sprintf '{"pid":%d,"start":%d,"cmd":%s}', @$p{qw(pid start)}, text(command_of({}, $p));
+  }
+  printf "{\"boot\":%s,\"processes\":%s}\n", text(boot_id()), list(@found);
+}
+
+my %verbs = (start => \&start, follow => \&follow, stop => \&stop, files => \&files, works => \&works,
+             system => \&system_look);
 my $verb = shift @ARGV;
 my $do = defined $verb ? $verbs{$verb} : undef;
-$do or refuse('usage: observe.sh start | follow OFFSET | stop | files NAME=FOLDER... | system');
+$do or refuse('usage: observe.sh start | follow OFFSET | stop | files NAME=FOLDER... | works FOLDER|PID:START... | system');
 $| = 1;
 eval { $do->(@ARGV); 1 } or do { chomp(my $why = $@); refuse($why) };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Watches a node on behalf of a run: logs, folders, processes. docs/node-protocol.md, "Observing".
 #
-#   sh sh/observe.sh start | follow OFFSET | stop | files NAME=FOLDER... | system
+#   sh sh/observe.sh start | follow OFFSET | stop | files NAME=FOLDER... | works FOLDER|PID:START... | system
 #
 # The work is done by observe.pl: tailing several logs, sampling processes without a fork and
 # stamping with a clock of nanoseconds is what sh cannot do. This file only finds a perl for it.

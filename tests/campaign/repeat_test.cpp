@@ -93,5 +93,16 @@ TEST(Worst, RanksExitsAsVerdictsAreRanked) {
   EXPECT_EQ(worse(Exit::kPass, Exit::kPass), Exit::kPass);
 }
 
+TEST(Worst, IsTheSameWhicheverComesFirst) {
+  const std::vector<Exit> worst_first = {Exit::kUnhealed, Exit::kInternal,     Exit::kInterrupted,
+                                         Exit::kFail,     Exit::kInconclusive, Exit::kPass};
+  for (std::size_t i = 0; i < worst_first.size(); ++i) {
+    for (std::size_t j = i; j < worst_first.size(); ++j) {
+      EXPECT_EQ(worse(worst_first[i], worst_first[j]), worst_first[i]);
+      EXPECT_EQ(worse(worst_first[j], worst_first[i]), worst_first[i]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace unplug::campaign

@@ -110,6 +110,63 @@ TEST_F(Conservation, FailsWhenForeignWorkChanges) {
   EXPECT_EQ(finding.text, "1 foreign changed (of 2 items)");
 }
 
+TEST_F(Conservation, FailsWhenForeignWorkWasElsewhereInTwoSnapshotsInARow) {
+  story.items(12, "before", kBoth, true, {"queue/theirs.job"});
+  story.items(20, "poll", kBoth, true, {"claimed/worker-1~9.1/theirs.job"});
+  story.items(21, "poll", kBoth, true, {"claimed/worker-1~9.1/theirs.job"});
+  story.items(39, "after", kDone, true, {"queue/theirs.job"});
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  EXPECT_EQ(finding.text, "2 foreign changed (of 2 items)");
+}
+
+struct Foreign : Conservation {
+  Foreign() {
+    story.items(12, "before", kBoth);
+    story.items(39, "after", kDone);
+  }
+};
+
+TEST_F(Foreign, MayStayAsItIs) {
+  story.foreign(9, "before", "node1", {{"done/theirs.mp4", "aa"}}, {{42, "sh worker.sh"}});
+  story.foreign(39.5, "after", "node1", {{"done/theirs.mp4", "aa"}}, {{42, "sh worker.sh"}});
+  EXPECT_EQ(judge().says, Says::kPass);
+}
+
+TEST_F(Foreign, FailsWhenAFileHasOtherBytes) {
+  story.foreign(9, "before", "node1", {{"done/theirs.mp4", "aa"}});
+  const auto seq = story.foreign(39.5, "after", "node1", {{"done/theirs.mp4", "bb"}});
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  ASSERT_EQ(finding.witnesses.size(), 1u);
+  EXPECT_EQ(finding.witnesses[0].seq, seq);
+  EXPECT_EQ(finding.witnesses[0].text, "done/theirs.mp4 is not ours and was changed at the end");
+}
+
+TEST_F(Foreign, FailsWhenAnOutputIsGone) {
+  story.foreign(9, "before", "node1", {{"done/theirs.mp4", "aa"}});
+  story.foreign(39.5, "after", "node1", {});
+  EXPECT_EQ(judge().says, Says::kFail);
+}
+
+TEST_F(Foreign, CannotTellWithoutALastLook) {
+  story.foreign(9, "before", "node1", {{"done/theirs.mp4", "aa"}});
+  story.foreign(39.5, "after", "node1", {}, {}, false);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kCannotTell);
+  EXPECT_EQ(finding.text, "what is not ours on node1 could not be read in the end");
+}
+
+TEST_F(Foreign, CannotTellWhoEndedAProcess) {
+  story.foreign(9, "before", "node2", {}, {{42, "sh worker.sh"}});
+  story.foreign(39.5, "after", "node2", {}, {});
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kCannotTell);
+  EXPECT_EQ(
+      finding.text,
+      "process 42 (sh worker.sh) on node2 is not ours and is gone; nothing says who ended it");
+}
+
 TEST_F(Conservation, CannotTellWithoutAFinalSnapshot) {
   story.items(12, "before", kBoth);
   story.items(20, "poll", kBoth);

@@ -268,6 +268,22 @@ class Story {
          {"what", {{"ports", ports}, {"mounts", Json::array()}}}},
         node);
   }
+  struct Foreigner {
+    int pid;
+    std::string cmd;
+  };
+  // What is on a node and not ours: files with their hashes, processes.
+  std::uint64_t foreign(double t, const std::string& when, const std::string& node,
+                        const std::vector<std::pair<std::string, std::string>>& files,
+                        const std::vector<Foreigner>& processes = {}, bool clean = true) {
+    Json what = {{"boot", "boot"}, {"files", Json::array()}, {"processes", Json::array()}};
+    for (const auto& [path, sha] : files) what["files"].push_back({{"path", path}, {"sha", sha}});
+    for (const Foreigner& one : processes) {
+      what["processes"].push_back({{"pid", one.pid}, {"start", 7}, {"cmd", one.cmd}});
+    }
+    return add(t, "snapshot",
+               {{"when", when}, {"scope", "foreign"}, {"clean", clean}, {"what", what}}, node);
+  }
   void output(const std::string& item, const std::string& sha, const std::string& frames = "") {
     add(50, "file",
         {{"role", "output"},

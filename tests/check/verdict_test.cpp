@@ -68,6 +68,29 @@ TEST(Verdict, PutsTheWorstFirst) {
   }
 }
 
+// Everything that can be wrong with a run, in every combination: the first of the order decides.
+TEST(Verdict, IsTheWorstOfAnyCombination) {
+  for (int i = 0; i < 64; ++i) {
+    const bool internal = (i & 1) != 0, interrupted = (i & 2) != 0;
+    if (internal && interrupted) continue;  // a journal has one reason of its end
+    const Plot story = {.confirmed = (i & 4) == 0,
+                        .healed = (i & 8) == 0,
+                        .fails = (i & 16) != 0,
+                        .closed = internal      ? "internal"
+                                  : interrupted ? "interrupted"
+                                                : "done",
+                        .baseline_passed = (i & 32) == 0};
+    const Verdict expected = !story.healed                                ? Verdict::kUnhealed
+                             : internal                                   ? Verdict::kInternal
+                             : interrupted                                ? Verdict::kInterrupted
+                             : story.fails                                ? Verdict::kFail
+                             : !story.confirmed || !story.baseline_passed ? Verdict::kInconclusive
+                                                                          : Verdict::kPass;
+    const Result result = verdict_of(story);
+    EXPECT_EQ(result.verdict, expected) << "combination " << i << ": " << result.why;
+  }
+}
+
 TEST(Verdict, SaysThatNothingWasInjected) {
   EXPECT_EQ(verdict_of({.fault = false}).why, "nothing was injected");
 }

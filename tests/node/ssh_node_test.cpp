@@ -124,7 +124,7 @@ TEST_F(SshNode, SaysWhichKeyTheServerRefused) {
       << outcome.why;
 }
 
-TEST_F(SshNode, SendsEncryptedAndMissingKeysToTheAgent) {
+TEST_F(SshNode, SendsKeysThatItCannotReadToTheAgent) {
   ::unsetenv("SSH_AUTH_SOCK");
   const Sshd sshd;
   scenario::LabNode node = sshd.node();
@@ -133,10 +133,33 @@ TEST_F(SshNode, SendsEncryptedAndMissingKeysToTheAgent) {
   Outcome outcome = connect(node);
   EXPECT_EQ(outcome.end, End::kRefused);
   EXPECT_TRUE(has(outcome.why, "needs a passphrase") && has(outcome.why, "ssh-add")) << outcome.why;
-  node.identity = sshd.file("absent");
+  std::ofstream(sshd.file("empty")) << "no key\n";
+  node.identity = sshd.file("empty");
   outcome = connect(node);
   EXPECT_EQ(outcome.end, End::kRefused);
   EXPECT_TRUE(has(outcome.why, "holds no private key")) << outcome.why;
+}
+
+TEST_F(SshNode, SaysThatAKeyFileIsNotThere) {
+  const Sshd sshd;
+  scenario::LabNode node = sshd.node();
+  node.identity = sshd.file("absent");
+  const Outcome outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, "the key file " + node.identity + " cannot be read")) << outcome.why;
+  EXPECT_TRUE(has(outcome.why, "ssh-keygen -t ed25519 -f " + node.identity)) << outcome.why;
+}
+
+TEST_F(SshNode, SaysWhatToLookAtWhenNobodyListens) {
+  scenario::LabNode node;
+  {
+    const Sshd sshd;
+    node = sshd.node();
+  }
+  const Outcome outcome = connect(node);
+  EXPECT_EQ(outcome.end, End::kRefused);
+  EXPECT_TRUE(has(outcome.why, "Connection refused; the host is up, but no sshd listens there"))
+      << outcome.why;
 }
 
 TEST_F(SshNode, LogsInByTheAgentsKey) {

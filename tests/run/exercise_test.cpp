@@ -116,6 +116,25 @@ TEST_F(ExerciseTest, RunsFiresAndComesToRest) {
   EXPECT_EQ(farm.all("observer").back().at("edge"), "end");
 }
 
+// A busy farm changes under each of the five reads: the list is asked for again.
+TEST_F(ExerciseTest, HandsInWhatIsReadAtLastWhenTheFolderKeptChanging) {
+  FakeFarm farm({kill()});
+  int reads = 0;
+  farm.answer("sh sh/observe.sh files items=", [&reads](node::FakeRun& run) {
+    const int now = ++reads;
+    const std::string job = now < 8 ? "queue/shot-" + std::to_string(now) : "queue/shot-0";
+    run.say(R"({"files":["items:)" + job + R"(.job"],"truncated":false})");
+    run.exit(0);
+  });
+  farm.bundle.scenario.run_limit = 3s;
+  (void)run(farm);
+  bool handed_in = false;
+  for (const auto& data : farm.all("snapshot")) {
+    if (data.at("scope") == "items" && data.at("when") == "before") handed_in = true;
+  }
+  EXPECT_TRUE(handed_in);
+}
+
 TEST_F(ExerciseTest, EndsAtTheRunsLimit) {
   FakeFarm farm;
   farm.bundle.scenario.run_limit = 20ms;
@@ -124,6 +143,8 @@ TEST_F(ExerciseTest, EndsAtTheRunsLimit) {
   const Ending ending = run(farm);
   EXPECT_EQ(ending.reason, "limit");
   EXPECT_FALSE(ending.at_rest);
+  EXPECT_NE(ending.why.find("(limits: run 20 ms, then settle 30 ms)"), std::string::npos)
+      << ending.why;
 }
 
 TEST_F(ExerciseTest, KeepsAStrandedFaultsFolder) {

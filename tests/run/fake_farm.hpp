@@ -28,6 +28,8 @@ class FakeFarm : public FakeLab {
     reply("sh sh/observe.sh start", {0, "", ""});
     reply("sh sh/observe.sh files", {0, "{\"files\":[],\"truncated\":false}\n", ""});
     reply("sh sh/observe.sh system", {0, "{\"ports\":[],\"mounts\":[]}\n", ""});
+    reply("perl - files", {0, "{\"files\":[],\"truncated\":false}\n", ""});
+    reply("perl - works", {0, "{\"boot\":\"b\",\"processes\":[]}\n", ""});
     for (const std::string& name : plan.nodes) {
       node(name).on("cd .unplug/run1 && sh sh/observe.sh follow", [this, name](node::FakeRun& run) {
         history.push_back(name + " " + run.call.line);
@@ -47,6 +49,13 @@ class FakeFarm : public FakeLab {
     journal::Json files = journal::Json::array();
     for (const std::string& path : paths) files.push_back("items:" + path);
     reply("sh sh/observe.sh files items=",
+          {0, journal::Json{{"files", files}, {"truncated", false}}.dump() + "\n", ""});
+  }
+  // What is there before anything of ours is.
+  void foreign(std::vector<std::string> paths) {
+    journal::Json files = journal::Json::array();
+    for (const std::string& path : paths) files.push_back("items:" + path);
+    reply("perl - files",
           {0, journal::Json{{"files", files}, {"truncated", false}}.dump() + "\n", ""});
   }
   // What node1's observer sees of them.

@@ -138,6 +138,47 @@ TEST_F(ObservationTest, ReportsAHoleInTheCoverage) {
   EXPECT_EQ(gap.at("to"), 9000000000);
 }
 
+TEST_F(ObservationTest, ReportsWhatNobodySawWhileTheObserverWasStartedAgain) {
+  start();
+  say("node1", {{"k", "alive"}, {"nt", 2000000000}});
+  say("node1", {{"k", "begin"}, {"boot", "boot-of-node1"}, {"nt", 3000000000}});
+  wait_for("observer", 3);  // two begins and the gap
+  const Json gap = farm_.all("observer").back();
+  EXPECT_EQ(gap.at("edge"), "gap");
+  EXPECT_EQ(gap.at("from"), 2000000000);
+  EXPECT_EQ(gap.at("to"), 3000000000);
+}
+
+TEST_F(ObservationTest, BeginsAnewInAnotherBootOfTheNode) {
+  start();
+  say("node1", {{"k", "alive"}, {"nt", 2000000000}});
+  say("node1", {{"k", "begin"}, {"boot", "the-next-boot"}, {"nt", 500000000}});
+  wait_for("observer", 4);
+  const auto events = farm_.all("observer");
+  EXPECT_EQ(events[2].at("edge"), "end");
+  EXPECT_EQ(events[2].at("to"), 2000000000);
+  EXPECT_EQ(events[3].at("edge"), "begin");
+  EXPECT_EQ(events[3].at("from"), 500000000);
+}
+
+// The reader of a stream cuts a line of over 1 MiB; the bytes behind the cut were there all the
+// same.
+TEST_F(ObservationTest, FollowsOnBehindALineThatIsTooLong) {
+  start();
+  const std::string first = R"({"k":"begin","boot":"boot-of-node1","nt":1000000000})";
+  const std::string longest = "{\"k\":\"line\",\"text\":\"" + std::string(1'500'000, 'x') + "\"}";
+  const std::string next = R"({"k":"proc","nt":1400000000,"edge":"start","pid":42,"start":7})";
+  farm_.followed["node1"]->say(longest);
+  farm_.followed["node1"]->say(next);
+  wait_for("proc", 1);
+  farm_.node("node1").lose("cable");
+  farm_.node("node1").come_back();
+  const std::size_t behind = first.size() + longest.size() + next.size() + 3;
+  const std::string again =
+      "node1 cd .unplug/run1 && sh sh/observe.sh follow " + std::to_string(behind);
+  EXPECT_TRUE(farm_.run_until([&] { return farm_.at(again) >= 0; }));
+}
+
 TEST_F(ObservationTest, JournalsProcessesWithTheirBoot) {
   start();
   say("node2", {{"k", "proc"},

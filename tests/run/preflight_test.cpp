@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "run/fake_lab.hpp"
+#include "run/remote.hpp"
 
 namespace unplug::run {
 namespace {
@@ -22,6 +23,44 @@ TEST(Preflight, NamesEveryNodeThatCannotBeReached) {
   lab.node("node2").refuse_connection("no route to host");
   EXPECT_EQ(lab.await(reach(lab.context)),
             (Problems{"node1: the host key is another", "node2: no route to host"}));
+}
+
+// A probe that does not answer: a signal is not kept waiting for it.
+TEST(Preflight, DoesNotWaitForAProbeOnceItIsInterrupted) {
+  FakeLab lab({fault("freeze", "process_freeze", "worker 2", scenario::At{}, 30ms)});
+  bool asked = false;
+  lab.answer("process_freeze probe", [&asked](node::FakeRun&) { asked = true; });
+  const auto over = lab.spawn(
+      [](Stage& stage) -> asio::awaitable<void> { (void)co_await probe(stage); }(lab.stage));
+  ASSERT_TRUE(lab.run_until([&] { return asked; }));
+  EXPECT_FALSE(*over);
+  const auto begun = BootClock::now();
+  lab.context.stop = Stop::kInterrupted;
+  lab.context.bell.ring();
+  ASSERT_TRUE(lab.run_until([&] { return *over; }));
+  EXPECT_LT(BootClock::now() - begun, 5s);
+}
+
+// What `unless_stopped` gave up may end later, when nobody listens any more.
+TEST(Preflight, OutlivesALookThatItGaveUp) {
+  FakeLab lab(farm({}));
+  node::FakeRun* open = nullptr;
+  lab.answer("look", [&open](node::FakeRun& run) { open = &run; });
+  const auto node = lab.context.nodes.at("node1");
+  const auto look = [node] { return node->exec(node::Command("look"), within(10s)); };
+  node::Outcome outcome;
+  const auto over =
+      lab.spawn([](Context& context, std::function<asio::awaitable<node::Outcome>()> work,
+                   node::Outcome& into) -> asio::awaitable<void> {
+        into = co_await unless_stopped(context, std::move(work));
+      }(lab.context, look, outcome));
+  ASSERT_TRUE(lab.run_until([&] { return open != nullptr; }));
+  lab.context.stop = Stop::kInterrupted;
+  lab.context.why_stopped = "signal 2";
+  lab.context.bell.ring();
+  ASSERT_TRUE(lab.run_until([&] { return *over; }));
+  EXPECT_EQ(outcome.text(), "lost: signal 2");
+  open->exit(0);
 }
 
 TEST(Preflight, AcceptsTheMarkerOfThisLabOnly) {
