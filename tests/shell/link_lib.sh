@@ -99,6 +99,13 @@ same_as() { # BEFORE NOW
   done
 }
 
+# thorough: what differs between shells is a fault's whole life; the rest is tried under the first of them,
+# and under each in a soak.
+thorough() {
+  : "${first_shell=$sh}"
+  [ "$sh" = "$first_shell" ] || [ "${UNPLUG_SOAK-}" = yes ]
+}
+
 # aim_link INJECTOR FAULT: the VARS that both roles have.
 aim_link() {
   injector=$1
