@@ -13,6 +13,13 @@
 namespace unplug::check {
 namespace {
 
+// Whether a part that is no other's child sits there.
+bool works(const Question& q, const std::string& seat) {
+  return std::ranges::any_of(q.target.parts, [&](const scenario::Part& part) {
+    return seat.starts_with(part.place + "-") && part.child_of.empty();
+  });
+}
+
 // The fault's own seat; where it is of a node, the seats there that use what it changes.
 std::vector<std::string> victims_of(const Question& q, const FaultRecord& fault) {
   if (!fault.victim.seat.empty()) return {fault.victim.seat};
@@ -21,10 +28,7 @@ std::vector<std::string> victims_of(const Question& q, const FaultRecord& fault)
   for (const auto& [seat, node] : q.run.seats) {
     const bool uses = model == q.target.models.end() || model->place == "all" ||
                       seat.starts_with(model->place + "-");
-    const bool works = std::ranges::any_of(q.target.parts, [&](const scenario::Part& part) {
-      return seat.starts_with(part.place + "-") && part.child_of.empty();
-    });
-    if (node == fault.node && uses && works) seats.push_back(seat);
+    if (node == fault.node && uses && works(q, seat)) seats.push_back(seat);
   }
   return seats;
 }

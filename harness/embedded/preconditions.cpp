@@ -79,7 +79,7 @@ std::string search_path() {
 std::string find_program(const std::string& name) {
   std::istringstream folders(search_path());
   for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string path = folder + "/" + name;
+    const std::string path = folder + "/" + name;
     if (folder.starts_with('/') && access(path.c_str(), X_OK) == 0) return path;
   }
   return {};

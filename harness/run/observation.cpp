@@ -135,8 +135,8 @@ void Observation::log_line(const std::string& node, const Json& line) {
 
 void Observation::process(const std::string& node, const Json& line) {
   Json data = Json::object();
-  const auto copy = [&](const char* to, const char* from, Json fallback) {
-    data[to] = line.contains(from) ? line.at(from) : std::move(fallback);
+  const auto copy = [&](const char* to, const char* from, const Json& fallback) {
+    data[to] = line.contains(from) ? line.at(from) : fallback;
   };
   copy("pid", "pid", 0);
   copy("start", "start", 0);

@@ -73,10 +73,10 @@ std::string to_text(const Selector& selector) {
 }
 
 const std::vector<std::string>& check_names() {
-  static const std::vector<std::string> names = {
+  static const std::vector<std::string> kNames = {
       "timeout", "cancellation", "cleanup",     "restart_point", "conservation", "exclusive_claim",
       "output",  "refuses",      "honest_exit", "progress",      "command"};
-  return names;
+  return kNames;
 }
 
 }  // namespace unplug::scenario

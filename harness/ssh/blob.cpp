@@ -43,7 +43,7 @@ std::string sha256_base64(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;
   EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::array<unsigned char, 2U * EVP_MAX_MD_SIZE> text{};
+  std::array<unsigned char, std::size_t{2} * EVP_MAX_MD_SIZE> text{};
   const int length = EVP_EncodeBlock(text.data(), digest.data(), static_cast<int>(size));
   std::string base64(text.begin(), text.begin() + length);
   base64.erase(base64.find_last_not_of('=') + 1);

@@ -1,6 +1,7 @@
 #include "campaign/repeat.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,7 +16,10 @@ namespace fs = std::filesystem;
 // A program in the place of unplug: it leaves a result as a run does, and ends as `exits` says.
 class RepeatRuns : public ::testing::Test {
  protected:
-  RepeatRuns() : out_(fs::path(::testing::TempDir()) / "unplug-repeat") { fs::remove_all(out_); }
+  RepeatRuns() {
+    std::string name = (fs::temp_directory_path() / "unplug-repeat-XXXXXX").string();
+    out_ = mkdtemp(name.data());
+  }
   ~RepeatRuns() override { fs::remove_all(out_); }
 
   RepeatOutcome repeat_with(const std::string& script, int times, int jobs) {

@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -204,7 +205,8 @@ TEST_P(Contract, AChildInTheBackgroundDoesNotHoldTheEnd) {
 
 TEST_P(Contract, AStreamThatIsClosedSeesEofAndIsNotKilled) {
   if (!place_->has_a_shell()) GTEST_SKIP() << "no shell";
-  const std::string seen = std::filesystem::temp_directory_path() / ("unplug-eof-" + GetParam());
+  const std::string seen = std::filesystem::temp_directory_path() /
+                           ("unplug-eof-" + GetParam() + "-" + std::to_string(getpid()));
   std::filesystem::remove(seen);
   auto stream = open("while read -r line; do :; done; sleep 0.3; echo eof > " + seen);
   ASSERT_TRUE(stream);

@@ -3,8 +3,10 @@
 #include "run/exercise.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "run/fake_farm.hpp"
@@ -19,11 +21,14 @@ const std::string kStop = "sh sh/verb.sh farm stop";
 
 class ExerciseTest : public testing::Test {
  protected:
+  ExerciseTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "unplug-exercise-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~ExerciseTest() override { std::filesystem::remove_all(folder_); }
+
   Ending run(FakeFarm& farm) {
-    farm.stage.folder = std::filesystem::path(testing::TempDir()) /
-                        testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(farm.stage.folder);
-    std::filesystem::create_directories(farm.stage.folder);
+    farm.stage.folder = folder_;
     return farm.await(exercise(farm.stage, farm.plan));
   }
   // How often any node was asked for it.
@@ -31,6 +36,9 @@ class ExerciseTest : public testing::Test {
     return static_cast<int>(std::ranges::count_if(
         farm.history, [&](const auto& entry) { return entry.find(part) != std::string::npos; }));
   }
+
+ private:
+  std::filesystem::path folder_;
 };
 
 TEST_F(ExerciseTest, StartsNothingWhenAProbeRefuses) {
