@@ -359,7 +359,9 @@ sub look_at_folder {
     if ($agree) { $clean = 'true'; last }
   }
   my $what = "\"clean\":$clean,\"files\":$before";
-  return if $what eq $files->{last} && $now - $files->{said} < $FILES_AGAIN;
+  # A change is told twice, so that it can be known to have lasted: checks believe no single look.
+  $files->{looks} = $what eq $files->{last} ? $files->{looks} + 1 : 1;
+  return if $files->{looks} > 2 && $now - $files->{said} < $FILES_AGAIN;
   @$files{qw(last said)} = ($what, $now);
   say_line(sprintf '"k":"files","o":%s,"nt":%s,%s', text($files->{id}), ns(now()), $what);
 }
