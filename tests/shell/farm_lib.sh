@@ -130,10 +130,11 @@ take_down() {
   [ -z "$(ls -A "$scratch")" ] || failed "remove left $(ls -A "$scratch")"
 }
 
-# spoil FILE: other bytes under the same name, size and time, swapped in by a rename.
+# spoil FILE: other bytes under the same name, size and time, swapped in by a rename. Half of all
+# colours, so that there is no picture without one of them.
 spoil() {
   # shellcheck disable=SC2016 # perl's
-  perl -0777 -pe 's/(.{8})(.{40})\z/($1 ^ ("\xff" x 8)) . $2/se' <"$1" >"$1.new"
+  perl -0777 -pe 'my $half = int(length($_) / 2); substr($_, $half) ^= "\xff" x (length($_) - $half)' <"$1" >"$1.new"
   touch -r "$1" "$1.new"
   mv "$1.new" "$1"
 }
