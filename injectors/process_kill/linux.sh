@@ -52,6 +52,7 @@ verify() {
   if alive "$process_boot" "$process_pid" "$process_start"; then
     left=1
     now_state=$proc_state
+    note_outlived "$process_pid"
   elif stat_of "$process_pid" && [ "$proc_start" = "$process_start" ]; then
     # A zombie has ended: it runs nothing, and its memory, files and sockets are given back.
     # Only the exit status waits there for the parent.
@@ -59,7 +60,31 @@ verify() {
   fi
   each_remembered count_left
   facts pid "$process_pid" start "$process_start" state "$now_state" left "$left"
-  [ "$left" -eq 0 ] || not_so "$left of the processes still run"
+  [ "$left" -eq 0 ] || not_so "$left of the processes still run" || return 1
+  [ ! -e "$fault_folder/outlived" ] || not_so "it ran on after the signal: its end now is not ours"
+}
+
+# A KILL that was sent is pending, or its process is on its way out, for as long as it can be seen.
+# A process that runs without either at two looks was not hit, and its own end later proves nothing.
+# Two, since between taking the signal and leaving there is a moment with neither.
+# Test: process_injectors.test.
+note_outlived() { # PID
+  [ "${UNPLUG_SIGNAL:-KILL}" = KILL ] && [ -e "$fault_folder/fired" ] || return 0
+  if signal_at_work "$1"; then return 0; fi
+  if [ -e "$fault_folder/outlived-once" ]; then : >"$fault_folder/outlived"; fi
+  : >"$fault_folder/outlived-once"
+}
+
+# True also where the system does not say (no /proc).
+signal_at_work() { # PID
+  { read -r kill_line <"/proc/$1/stat"; } 2>/dev/null || return 0
+  # shellcheck disable=SC2086 # split on purpose
+  set -- "$1" ${kill_line##*) }
+  [ $(($8 & 4)) -eq 0 ] || return 0 # PF_EXITING
+  while read -r kill_word kill_set; do
+    case $kill_word:$kill_set in SigPnd:*[13579bdf]?? | ShdPnd:*[13579bdf]??) return 0 ;; esac
+  done 2>/dev/null <"/proc/$1/status"
+  return 1
 }
 
 count_left() { # PID START BOOT

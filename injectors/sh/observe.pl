@@ -581,6 +581,7 @@ sub observe {
       }
     }
     if ($now - $alive >= $ALIVE) {
+      last unless -d 'spool';  # the run's folder is gone: nobody will end us any more
       say_line('"k":"alive","nt":' . ns(now()));
       $alive = $now;
     }
