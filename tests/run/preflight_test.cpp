@@ -34,11 +34,9 @@ TEST(Preflight, DoesNotWaitForAProbeOnceItIsInterrupted) {
       [](Stage& stage) -> asio::awaitable<void> { (void)co_await probe(stage); }(lab.stage));
   ASSERT_TRUE(lab.run_until([&] { return asked; }));
   EXPECT_FALSE(*over);
-  const auto begun = BootClock::now();
   lab.context.stop = Stop::kInterrupted;
   lab.context.bell.ring();
-  ASSERT_TRUE(lab.run_until([&] { return *over; }));
-  EXPECT_LT(BootClock::now() - begun, 5s);
+  ASSERT_TRUE(lab.run_until([&] { return *over; })) << "run_until gives up long before the probe";
 }
 
 // What `unless_stopped` gave up may end later, when nobody listens any more.
@@ -96,12 +94,12 @@ TEST(Preflight, RefusesAFaultThatOutlivesARebootWhereNothingWouldUndoIt) {
   scenario::Bundle bundle = farm({fault("hang", "process_freeze", "worker 2", scenario::At{}, 3s)});
   bundle.injectors.at("process_freeze").survives_reboot = true;
   FakeLab lab(bundle);
-  Problems problems = lab.await(probe(lab.context));
+  Problems problems = lab.await(probe(lab.stage));
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_TRUE(has(problems[0], "node2: process_freeze outlives a reboot")) << problems[0];
   EXPECT_TRUE(has(problems[0], "allow_without_boot_sweep")) << problems[0];
   lab.reply("boot-sweep", {0, "installed\n", ""});
-  EXPECT_EQ(lab.await(probe(lab.context)), Problems{});
+  EXPECT_EQ(lab.await(probe(lab.stage)), Problems{});
 }
 
 TEST(Preflight, LetsALabAllowFaultsThatOutliveAReboot) {
@@ -109,7 +107,7 @@ TEST(Preflight, LetsALabAllowFaultsThatOutliveAReboot) {
   bundle.injectors.at("process_freeze").survives_reboot = true;
   bundle.lab.allow_without_boot_sweep = true;
   FakeLab lab(bundle);
-  EXPECT_EQ(lab.await(probe(lab.context)), Problems{});
+  EXPECT_EQ(lab.await(probe(lab.stage)), Problems{});
 }
 
 TEST(Preflight, TakesTheLockOnEveryNodeOrOnNone) {
