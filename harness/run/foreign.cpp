@@ -101,7 +101,6 @@ asio::awaitable<std::string> ForeignWork::find_processes(std::string node) {
   for (const scenario::Folder& folder : stage_.bundle().target.folders) {
     line += " " + shell_quoted(resolved(folder.path, stage_.bundle().lab.node(node)->scratch, ""));
   }
-  const std::string script = node_script("observe.pl");
   const Outcome outcome = co_await ask(node, line);
   const Json seen = last_json(outcome.out);
   if (!outcome.ok() || !seen.is_object() || !seen.contains("processes")) co_return reason(outcome);
