@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the end-to-end tests share: a scratch folder with a cache of baselines in it, runs of the
 # program in the background whose end is waited for by pid, and complaints that show what was said.
+# UNPLUG_KEEP=FOLDER: what a test leaves in its scratch folder is moved there, not removed.
 # shellcheck disable=SC2034 # tests read what is set here
 set -u
 
@@ -27,6 +28,12 @@ finish() {
     if is_running "$one"; then kill -TERM "$(pid_of "$one")" 2>/dev/null; fi
   done
   wait
+  if [ -n "${UNPLUG_KEEP-}" ]; then
+    kept_name=$UNPLUG_KEEP/$(basename "$0" .test).$$
+    mkdir -p "$UNPLUG_KEEP"
+    rm -rf "$XDG_CACHE_HOME"
+    mv "$work" "$kept_name" && echo "all that it left is kept in $kept_name"
+  fi
   rm -rf "$work"
   exit "$status"
 }
