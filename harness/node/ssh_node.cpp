@@ -258,14 +258,16 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Connection> session) {
 // An echo that ended (someone killed it) is started again; only silence is a missed beat.
 asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Connection& session,
                                       int number) {
-  const Deadline deadline = within(times_.heartbeat_within);
+  Deadline deadline = within(times_.heartbeat_within);
   const std::string word = std::to_string(number);
   while (session.is_up() && BootClock::now() < deadline) {
     if (!echo || echo->ended()) {
       auto process = session.start("while read -r beat; do echo \"$beat\"; done");
-      Opened opened = co_await open_stream(std::move(process), deadline);
+      // The login shell's start files may take their time; a frozen server is seen a bit later.
+      Opened opened = co_await open_stream(std::move(process), within(times_.login_within));
       echo = std::move(opened.stream);
       if (!echo) co_return false;
+      deadline = within(times_.heartbeat_within);
     }
     co_await echo->write_line(word, deadline);
     const auto answer = co_await echo->read_line(deadline);

@@ -23,7 +23,7 @@ struct SshTimes {
   Duration heartbeat_within = std::chrono::seconds{3};      // then the session is lost
   Duration backoff_first = std::chrono::milliseconds{200};  // doubled, jittered by half
   Duration backoff_most = std::chrono::seconds{2};
-  Duration login_within = std::chrono::seconds{10};  // of each reconnection
+  Duration login_within = std::chrono::seconds{10};  // of each reconnection; for a channel to open
 };
 
 // `known_hosts` is the lab's; empty: as OpenSSH is configured.

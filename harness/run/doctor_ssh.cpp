@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kTrue{10};
 constexpr std::chrono::milliseconds kQuick{50};
 
 // What the steps of a login come to, in their order.
-enum class Leg { kWay, kHostKey, kLogin };
+enum class Leg { kTransport, kAddress, kHostKey, kLogin };
 
 Leg leg_of(Failed step) {
   switch (step) {
@@ -30,15 +30,16 @@ Leg leg_of(Failed step) {
     case Failed::kShell:
     case Failed::kNone:
       return Leg::kLogin;
-    case Failed::kConfig:
     case Failed::kReach:
+      return Leg::kAddress;
+    case Failed::kConfig:
     case Failed::kAlgorithms:
       break;
   }
-  return Leg::kWay;
+  return Leg::kTransport;
 }
 
-// How the step of a stage went, given where the login failed.
+// How a leg went, given where the login failed.
 Cell cell_of(const char* topic, Leg leg, const SshFacts& facts, const std::string& fine) {
   const Leg failed = leg_of(facts.way.failed);
   if (facts.login.ok() || leg < failed) return {topic, Health::kFine, fine, {}};
@@ -46,17 +47,24 @@ Cell cell_of(const char* topic, Leg leg, const SshFacts& facts, const std::strin
   return {topic, Health::kFailed, "FAILED", facts.login.why};
 }
 
+// The cell is there to say what is stated or chosen, however it went.
+Cell saying(const std::string& text, Cell cell) {
+  cell.text = cell.health == Health::kFailed ? text + " FAILED" : text;
+  return cell;
+}
+
 Cell round_trip(const SshFacts& facts) {
   if (!facts.login.ok()) return {"true", Health::kUnknown, "-", {}};
   if (!facts.round_trip) return {"true", Health::kFailed, "FAILED", reason(facts.command)};
   const std::string took = for_people(*facts.round_trip);
   if (*facts.round_trip <= kQuick) return {"true", Health::kFine, took, {}};
-  return {
-      "true", Health::kWarning, took,
-      fmt::format("`true` took {}, more than {}: the login shell's start files are read for every "
-                  "command; let them return at once in a shell that is not interactive (bash: "
-                  "`case $- in *i*) ;; *) return ;; esac` at the top of ~/.bashrc)",
-                  took, for_people(kQuick))};
+  return {"true", Health::kWarning, took,
+          fmt::format(
+              "`true` took {}, more than {}. Most often it is the login shell's start files, which "
+              "are read for every command; let them return at once in a shell that is not "
+              "interactive (bash: "
+              "`case $- in *i*) ;; *) return ;; esac` at the top of ~/.bashrc)",
+              took, for_people(kQuick))};
 }
 
 }  // namespace
@@ -82,13 +90,11 @@ asio::awaitable<SshFacts> ssh_facts(std::shared_ptr<node::Node> node, scenario::
 
 std::vector<Cell> judge_ssh(const SshFacts& facts) {
   const node::Way& way = facts.way;
-  std::vector<Cell> cells;
-  cells.push_back(
-      {"address", Health::kFine, way.place.empty() ? facts.stated_address : way.place, {}});
+  const std::string place = way.place.empty() ? facts.stated_address : way.place;
   const std::string by = way.transport.empty() ? "none" : way.transport + ": " + way.because;
-  Cell transport = cell_of("transport", Leg::kWay, facts, by);
-  if (transport.health == Health::kFailed) transport.text = by;
-  cells.push_back(std::move(transport));
+  std::vector<Cell> cells;
+  cells.push_back(saying(place, cell_of("address", Leg::kAddress, facts, "")));
+  cells.push_back(saying(by, cell_of("transport", Leg::kTransport, facts, "")));
   cells.push_back(cell_of("host key", Leg::kHostKey, facts, facts.pinned ? "pinned" : "known"));
   cells.push_back(cell_of("login", Leg::kLogin, facts, "ok"));
   cells.push_back(round_trip(facts));

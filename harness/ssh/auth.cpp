@@ -55,6 +55,15 @@ bool is_refusal(int rc) {
 
 LoginResult key_refused(const Link& link, const Login& login, const KeyFile& key, int rc) {
   if (!is_refusal(rc) && rc != LIBSSH2_ERROR_FILE) return broke_off(link, login, rc);
+  // 1.10 says -19 of a wrong passphrase, which is not asked for here, and of a broken wait.
+  const std::string said = link.last_error();
+  if (rc == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED && said.starts_with("Waiting for ")) {
+    return {End::kRefused,
+            fmt::format("{}: the login broke off before the server answered ({}): it may have been "
+                        "tried too often, or have a banner of more than 32 KiB; its own log says",
+                        who(login), said),
+            Step::kKey, true};
+  }
   if (key.type == KeyFile::Type::kRsa && !signs_rsa_with_sha2()) {
     return {End::kRefused,
             fmt::format("{}: {} is an RSA key, and libssh2 {} signs those with SHA-1 only, which "
@@ -65,7 +74,7 @@ LoginResult key_refused(const Link& link, const Login& login, const KeyFile& key
   return {End::kRefused,
           fmt::format("{}: the server refused the key {} ({}); append {}.pub to "
                       "~{}/.ssh/authorized_keys there",
-                      who(login), login.identity, link.last_error(), login.identity, login.user),
+                      who(login), login.identity, said, login.identity, login.user),
           Step::kKey};
 }
 

@@ -55,11 +55,11 @@ std::string fingerprint_in(const Lines& lines) {
 }
 
 // "10.0.0.1", or "[10.0.0.1]:2222", as known_hosts and ssh-keyscan name it.
-std::string keyscan(const std::string& entry, const Login& login) {
+std::string keyscan(const std::string& entry, const std::string& file) {
   const std::size_t colon = entry.rfind("]:");
   const bool bare = colon == std::string::npos;
   return fmt::format("`ssh-keyscan -p {} {} >> {}`", bare ? "22" : entry.substr(colon + 2),
-                     bare ? entry : entry.substr(1, colon - 1), login.known_hosts);
+                     bare ? entry : entry.substr(1, colon - 1), file);
 }
 
 std::optional<LoginResult> pinned(const Lines& lines, const Login& login) {
@@ -97,12 +97,20 @@ std::optional<LoginResult> unknown(const Lines& lines, const Login& login) {
   std::string host = strict != nullptr ? between(*strict, "is known for ", " and you have")
                                        : between(*asked, "of host '", "'");
   host = host.substr(0, host.find(' '));  // "bastion (10.0.0.1)"
+  if (host != host_entry(login.address, login.port)) {
+    return LoginResult{
+        End::kRefused,
+        fmt::format("{}: the host key of {}, on the way, is not known. Compare it with `ssh-keygen "
+                    "-lf /etc/ssh/ssh_host_ed25519_key.pub` on that host itself, then run {}",
+                    target(login), host, keyscan(host, "~/.ssh/known_hosts")),
+        Step::kHostKey};
+  }
   return LoginResult{
       End::kRefused,
       fmt::format("{}: {} has no key in known_hosts. Compare its key with `ssh-keygen -lf "
                   "/etc/ssh/ssh_host_ed25519_key.pub` on the host itself, then set it as host_key "
                   "in the lab file, or run {}",
-                  target(login), host, keyscan(host, login)),
+                  target(login), host, keyscan(host, login.known_hosts)),
       Step::kHostKey};
 }
 
@@ -142,12 +150,15 @@ std::optional<LoginResult> jump_cannot(const Lines& lines, const Login& login) {
 }
 
 std::optional<LoginResult> no_answer(const Lines& lines, const Login& login) {
-  for (const std::string_view words : {"connect to host ", "Could not resolve hostname "}) {
-    const std::string* line = with(lines, words);
-    if (line == nullptr) continue;
-    return LoginResult{End::kNoAnswer, fmt::format("{}: {}", target(login), *line), Step::kReach};
+  const std::string* line = with(lines, "Could not resolve hostname ");
+  const char* todo = "correct address in the lab file, or HostName in the OpenSSH configuration";
+  if (line == nullptr) {
+    line = with(lines, "connect to host ");
+    todo = "is that host up, and does an sshd listen there?";
   }
-  return std::nullopt;
+  if (line == nullptr) return std::nullopt;
+  return LoginResult{End::kNoAnswer, fmt::format("{}: {}; {}", target(login), *line, todo),
+                     Step::kReach};
 }
 
 std::optional<LoginResult> algorithms(const Lines& lines, const Login& login) {

@@ -91,10 +91,11 @@ std::vector<std::string> master_words(const Login& login, const std::string& soc
     words.emplace_back("-o");
     words.push_back(std::move(text));
   };
-  // SAFETY: a key that is not known is never taken, nor is the user's file written.
+  // SAFETY: a key that is not known is never taken, nor is the user's file written. Below INFO ssh
+  // ends without a word when the server closes on it.
   for (const char* fixed : {"StrictHostKeyChecking=yes", "UpdateHostKeys=no", "BatchMode=yes",
                             "ControlPersist=no", "ClearAllForwardings=yes", "RemoteCommand=none",
-                            "LogLevel=ERROR", "ConnectionAttempts=1", "PermitLocalCommand=yes"}) {
+                            "LogLevel=INFO", "ConnectionAttempts=1", "PermitLocalCommand=yes"}) {
     option(fixed);
   }
   option("LocalCommand=echo " + up_word);

@@ -142,7 +142,7 @@ void change_to_ssh(Route& route, LoginResult::Step step) {
   const std::string because =
       step == LoginResult::Step::kAlgorithms
           ? fmt::format("libssh2 {} has no algorithm in common with the server", libssh2_version(0))
-          : fmt::format("libssh2 {} cannot use all of the user's keys", libssh2_version(0));
+          : fmt::format("libssh2 {} could not log in by the user's keys", libssh2_version(0));
   route.choice = {Transport::kSsh, because, false};
   route.may_change = false;
 }

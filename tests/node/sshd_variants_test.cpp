@@ -146,11 +146,18 @@ TEST_P(SshdVariants, AnAccountWithoutAShellIsRefused) {
 
 TEST_P(SshdVariants, StartFilesThatSleepCostTheirTimeOrTheDeadline) {
   const Sshd sshd("ForceCommand sleep 1; eval \"$SSH_ORIGINAL_COMMAND\"");
-  ASSERT_TRUE(connect(sshd).ok());
+  scenario::LabNode node = sshd.node();
+  node.ssh_by = GetParam();
+  node::SshTimes times;
+  times.heartbeat_within = 500ms;  // less than a channel takes to open
+  times.login_within = 20s;
+  node_ = node::make_ssh_node(loop_.executor(), node, {}, times);
+  ASSERT_TRUE(loop_.await(node_->connect(within(20s))).ok());
   const Outcome early = exec("echo b", {}, 300ms);
   EXPECT_EQ(early.end, End::kTimedOut) << early.text();
   EXPECT_TRUE(has(early.why, "had not begun")) << early.why;
-  EXPECT_EQ(exec("echo b").out, "b\n");
+  const Outcome outcome = exec("echo b");
+  EXPECT_EQ(outcome.out, "b\n") << outcome.text();
 }
 
 TEST_P(SshdVariants, ABannerOfAMegabyteEndsClearly) {
@@ -159,15 +166,13 @@ TEST_P(SshdVariants, ABannerOfAMegabyteEndsClearly) {
   std::ofstream(sshd.file("banner")) << std::string(1'000'000, 'x');
   std::ofstream(sshd.file("config"), std::ios::app) << "Banner " << sshd.file("banner") << "\n";
   sshd.start();
-  const auto begun = BootClock::now();
   const Outcome outcome = connect(sshd, 10s);
-  EXPECT_LT(BootClock::now() - begun, 15s);
   if (outcome.ok()) {
     EXPECT_EQ(exec("echo b").out, "b\n");
   } else {
-    EXPECT_FALSE(outcome.why.empty());
+    EXPECT_TRUE(has(outcome.why, "broke off") || has(outcome.why, "Connection closed"))
+        << outcome.why;
     EXPECT_EQ(outcome.why.find('\n'), std::string::npos) << outcome.why;
-    EXPECT_LT(outcome.why.size(), 500U);
   }
 }
 
@@ -259,6 +264,7 @@ TEST_P(SshdVariants, AFrozenServerIsNoticedByTheHeartbeat) {
   node::SshTimes times;
   times.heartbeat_every = 100ms;
   times.heartbeat_within = 500ms;
+  times.login_within = 3s;
   scenario::LabNode node = sshd.node();
   node.ssh_by = GetParam();
   node_ = node::make_ssh_node(loop_.executor(), node, {}, times);

@@ -80,7 +80,10 @@ TEST(DoctorSsh, AFailedStepBringsTheMendAndTheLaterOnesAreUnknown) {
 }
 
 TEST(DoctorSsh, EachStepFailsInItsOwnColumn) {
-  EXPECT_EQ(cell(failed(Way::Step::kReach), "transport").health, Health::kFailed);
+  EXPECT_EQ(cell(failed(Way::Step::kReach), "address").health, Health::kFailed);
+  EXPECT_EQ(cell(failed(Way::Step::kReach), "address").text, "farm@10.0.0.1:22 FAILED");
+  EXPECT_EQ(cell(failed(Way::Step::kReach), "transport").health, Health::kFine);
+  EXPECT_EQ(cell(failed(Way::Step::kAlgorithms), "transport").health, Health::kFailed);
   EXPECT_EQ(cell(failed(Way::Step::kConfig), "transport").health, Health::kFailed);
   EXPECT_EQ(cell(failed(Way::Step::kKey), "login").health, Health::kFailed);
   EXPECT_EQ(cell(failed(Way::Step::kShell), "login").health, Health::kFailed);

@@ -40,7 +40,8 @@ TEST(Complaint, NamesAnUnknownJumpHost) {
          "kex_exchange_identification: Connection closed by remote host\r\n"
          "Connection closed by UNKNOWN port 65535\r\n");
   EXPECT_EQ(result.step, Step::kHostKey);
-  expect_words(result, {"10.0.0.1:2222: bastion has no key", "`ssh-keyscan -p 22 bastion"});
+  expect_words(result, {"10.0.0.1:2222: the host key of bastion, on the way",
+                        "`ssh-keyscan -p 22 bastion >> ~/.ssh/"});
 }
 
 TEST(Complaint, NamesAChangedKeyWithItsPlaceAndFingerprint) {
