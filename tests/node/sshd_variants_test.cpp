@@ -166,7 +166,12 @@ TEST_P(SshdVariants, ABannerOfAMegabyteEndsClearly) {
   std::ofstream(sshd.file("banner")) << std::string(1'000'000, 'x');
   std::ofstream(sshd.file("config"), std::ios::app) << "Banner " << sshd.file("banner") << "\n";
   sshd.start();
-  const Outcome outcome = connect(sshd, 10s);
+  scenario::LabNode node = sshd.node();
+  node.ssh_by = GetParam();
+  node::SshTimes times;
+  times.backoff_first = 10ms;  // a server that drops us is tried again
+  node_ = node::make_ssh_node(loop_.executor(), node, {}, times);
+  const Outcome outcome = loop_.await(node_->connect(within(20s)));
   if (outcome.ok()) {
     EXPECT_EQ(exec("echo b").out, "b\n");
   } else {
