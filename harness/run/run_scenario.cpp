@@ -15,6 +15,9 @@
 #include "run/exercise.hpp"
 #include "run/foreign.hpp"
 #include "run/ledger.hpp"
+#include "run/node_clocks.hpp"
+#include "run/node_facts.hpp"
+#include "run/node_locks.hpp"
 #include "run/preflight.hpp"
 #include "run/remote.hpp"
 
