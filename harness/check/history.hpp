@@ -15,6 +15,7 @@
 #include "check/items.hpp"
 #include "check/judge.hpp"
 #include "check/processes.hpp"
+#include "check/skew.hpp"
 
 namespace unplug::check {
 
@@ -105,6 +106,7 @@ struct History {
   bool embedded = false;
   std::map<std::string, Phase> phases;
   std::vector<FaultRecord> faults;  // in the order in which they were planned
+  std::vector<Skew> skews;          // of those that were fired together
   Processes processes;
   std::vector<ItemSnapshot> item_snapshots;
   std::map<std::string, std::vector<Sighting>> sightings;  // item -> states seen
