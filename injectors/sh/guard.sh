@@ -299,21 +299,42 @@ pass_on() {
 # `trigger` lets the trigger loose: only after the controller has `armed` in its journal.
 tell_trigger() { echo trigger >&5; }
 
-# tail | grep | sed | pull_on_match, each a child that is known by its pid.
+# A line is cut after 64 KiB: grep would hold all of it, however long a broken target makes it.
+# shellcheck disable=SC2016 # perl's variables
+cut_lines='my $kept = 0;
+while (sysread STDIN, my $text, 65536) {
+  my $out = "";
+  for (split /(?<=\n)/, $text) {
+    my $ends = /\n\z/;
+    chomp;
+    $out .= substr $_, 0, 65536 - $kept if $kept < 65536;
+    $kept = $ends ? 0 : $kept + length;
+    $out .= "\n" if $ends;
+  }
+  print $out;
+}'
+
+# tail | cut | grep | sed | pull_on_match, each a child that is known by its pid.
 watch_log() {
-  mkfifo "$generation/lines" "$generation/hits" "$generation/split" || return 1
+  mkfifo "$generation/log" "$generation/lines" "$generation/hits" "$generation/split" || return 1
   # GNU tail goes with us even when we are killed.
   watch_tail=
   if tail --pid=$$ -n 1 /dev/null >/dev/null 2>&1; then watch_tail=--pid=$$; fi
   (
-    exec >"$generation/lines" 2>/dev/null 3<&- 4<&- 5>&- 6>&- 8>&-
+    exec >"$generation/log" 2>/dev/null 3<&- 4<&- 5>&- 6>&- 8>&-
     # shellcheck disable=SC2086
     exec tail $watch_tail -n +1 -F "$UNPLUG_WHEN_LOG"
   ) &
   watched $!
   (
+    exec <"$generation/log" >"$generation/lines" 3<&- 4<&- 5>&- 6>&- 8>&-
+    exec perl -e "\$| = 1; $cut_lines"
+  ) &
+  watched $!
+  (
     exec <"$generation/lines" >"$generation/hits" 3<&- 4<&- 5>&- 6>&- 8>&-
-    exec grep -E --line-buffered -e "$UNPLUG_WHEN_MATCH"
+    # -a: a log that has odd bytes in it is a log all the same.
+    exec grep -a -E --line-buffered -e "$UNPLUG_WHEN_MATCH"
   ) &
   watched $!
   (
