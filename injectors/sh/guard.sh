@@ -226,7 +226,9 @@ fire_on_command() {
 try_to_fire() {
   now
   [ "$now_cs" -lt "$lease_end" ] || not_so "the lease is over" || return 1
-  guarded || not_so "the guard is gone or stopped" || return 1
+  # A guard that is gone, its number somebody else's, shows in the next `tell`: nobody reads it.
+  state_of $$ || proc_state=gone
+  case $proc_state in T | Z | X | gone) not_so "the guard is gone or stopped" || return 1 ;; esac
   [ -z "$process_params" ] || bind_victims || return 1
   # SAFETY: who takes over after us learns from this file that there is something to undo.
   printf '' >"$fault_folder/fired" || not_so "cannot write to $fault_folder" || return 1
