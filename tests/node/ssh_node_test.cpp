@@ -11,6 +11,7 @@
 
 #include "node/contract.hpp"
 #include "node/sshd.hpp"
+#include "ssh/gate.hpp"
 
 namespace unplug::test {
 namespace {
@@ -256,6 +257,24 @@ TEST_F(SshNode, BelievesTheSignalThoughAChildHoldsTheOutput) {
       loop_.await(node_->exec({"sleep 6 & echo said; kill -TERM $$; sleep 6"}, within(20s)));
   EXPECT_EQ(outcome.text(), "killed by TERM");
   EXPECT_EQ(outcome.out, "said\n");
+}
+
+// This server drops every connection beyond five that are not logged in yet.
+TEST_F(SshNode, SixtyNodesBehindOneNarrowServerAllGetIn) {
+  const Sshd sshd("MaxStartups 5");
+  std::vector<std::unique_ptr<node::Node>> nodes;
+  std::vector<std::string> answers;
+  for (int i = 0; i < 60; ++i) {
+    nodes.push_back(node::make_ssh_node(loop_.executor(), sshd.node(), {}));
+    asio::co_spawn(loop_.io(), nodes.back()->connect(within(60s)),
+                   [&](std::exception_ptr, Outcome ended) { answers.push_back(ended.text()); });
+  }
+  EXPECT_TRUE(loop_.run_until([&] { return answers.size() == nodes.size(); }, 90s));
+  EXPECT_EQ(answers, std::vector<std::string>(nodes.size(), "exited 0"));
+  ssh::Gates& gates = ssh::Gates::of(loop_.executor());
+  EXPECT_EQ(gates.to("127.0.0.1")->most_inside(), 5u);
+  EXPECT_LE(gates.all()->most_inside(), 5u);
+  EXPECT_EQ(gates.to("127.0.0.1")->inside() + gates.all()->inside(), 0u);
 }
 
 TEST_F(SshNode, SaysThatTheServerHasNoMoreChannels) {
