@@ -418,8 +418,16 @@ if [ -r /proc/self/stat ]; then
     {
       while IFS= read -r stat_more; do stat_line="$stat_line $stat_more"; done <"/proc/$1/stat"
     } 2>/dev/null || return 1
-    # shellcheck disable=SC2086 # split on purpose; as prelude.sh: a pattern of many stars takes 7 ms
-    stat_split ${stat_line##*) }
+    # No longest prefix and no pattern of many stars: dash takes 7 ms for those, and this stands
+    # between a trigger and its fault.
+    while :; do
+      case $stat_line in
+      *') '*) stat_line=${stat_line#*) } ;;
+      *) break ;;
+      esac
+    done
+    # shellcheck disable=SC2086 # split on purpose: a letter and numbers
+    stat_split $stat_line
   }
   stat_split() {
     [ $# -ge 20 ] || return 1
