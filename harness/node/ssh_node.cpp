@@ -173,14 +173,16 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
   const auto self = shared_from_this();
   std::unique_ptr<Stream> echo;
   for (int number = 0; session->is_up(); ++number) {
+    // Whoever calls us has just heard from it.
+    const Deadline next = within(times_.heartbeat_every);
+    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
+    if (!session->is_up()) co_return;
     const bool answered = co_await beat_once(echo, *session, number);
     if (!answered && session->is_up()) {
       session->lose(
           fmt::format("no answer to the heartbeat within {}", for_people(times_.heartbeat_within)));
       co_return;
     }
-    const Deadline next = within(times_.heartbeat_every);
-    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
   }
 }
 
@@ -191,7 +193,7 @@ asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Sessio
   const std::string word = std::to_string(number);
   while (session.is_up() && BootClock::now() < deadline) {
     if (!echo || echo->ended()) {
-      auto process = session.start("while read -r beat; do echo \"$beat\"; done");
+      auto process = session.start_kept("while read -r beat; do echo \"$beat\"; done");
       Opened opened = co_await open_stream(std::move(process), deadline);
       echo = std::move(opened.stream);
       if (!echo) co_return false;

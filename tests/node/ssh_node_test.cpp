@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "node/contract.hpp"
@@ -257,6 +258,28 @@ TEST_F(SshNode, BelievesTheSignalThoughAChildHoldsTheOutput) {
       loop_.await(node_->exec({"sleep 6 & echo said; kill -TERM $$; sleep 6"}, within(20s)));
   EXPECT_EQ(outcome.text(), "killed by TERM");
   EXPECT_EQ(outcome.out, "said\n");
+}
+
+// Whatever else is open, and before the first beat: a heartbeat without a channel would be taken
+// for a dead server.
+TEST_F(SshNode, KeepsAChannelFreeForItsHeartbeat) {
+  const Sshd sshd;
+  node::SshTimes times;
+  times.heartbeat_every = 500ms;
+  times.heartbeat_within = 2s;
+  ASSERT_TRUE(connect(sshd.node(), {}, 20s, times).ok());
+  std::vector<std::string> changes;
+  node_->on_session([&](const node::SessionChange& change) { changes.push_back(change.why); });
+  std::vector<node::Opened> answers;
+  for (int i = 0; i < 9; ++i) {
+    asio::co_spawn(
+        loop_.io(), node_->open("sleep 20", within(5s)),
+        [&](std::exception_ptr, node::Opened opened) { answers.push_back(std::move(opened)); });
+  }
+  EXPECT_TRUE(loop_.run_until([&] { return answers.size() == 9 || !changes.empty(); }));
+  EXPECT_EQ(changes, std::vector<std::string>{});
+  EXPECT_GE(std::ranges::count_if(answers, [](auto& one) { return one.stream != nullptr; }), 4);
+  EXPECT_GE(std::ranges::count_if(answers, [](auto& one) { return one.stream == nullptr; }), 2);
 }
 
 // This server drops every connection beyond five that are not logged in yet.
