@@ -113,7 +113,7 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   }
   Outcome outcome = login_outcome(result);
   if (outcome.ok()) {
-    outcome = co_await resident->ask(":", deadline);
+    outcome = co_await resident->begin(deadline);
     if (outcome.ok()) {
       stand(Session::kConnected);
     } else {
@@ -186,7 +186,8 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
   }
 }
 
-// An echo that ended (someone killed it) is started again; only silence is a missed beat.
+// Only silence is a missed beat: an echo that ended (someone killed it) is started again, and a
+// server that refuses the channel has answered.
 asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session,
                                       int number) {
   const Deadline deadline = within(times_.heartbeat_within);
@@ -196,7 +197,7 @@ asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Sessio
       auto process = session.start_kept("while read -r beat; do echo \"$beat\"; done");
       Opened opened = co_await open_stream(std::move(process), deadline);
       echo = std::move(opened.stream);
-      if (!echo) co_return false;
+      if (!echo) co_return opened.outcome.end == End::kRefused;
     }
     co_await echo->write_line(word, deadline);
     const auto answer = co_await echo->read_line(deadline);
