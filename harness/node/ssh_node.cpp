@@ -113,7 +113,7 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   }
   Outcome outcome = login_outcome(result);
   if (outcome.ok()) {
-    outcome = co_await resident->ask(":", deadline);
+    outcome = co_await resident->begin(deadline);
     if (outcome.ok()) {
       stand(Session::kConnected);
     } else {
@@ -173,28 +173,31 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
   const auto self = shared_from_this();
   std::unique_ptr<Stream> echo;
   for (int number = 0; session->is_up(); ++number) {
+    // Whoever calls us has just heard from it.
+    const Deadline next = within(times_.heartbeat_every);
+    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
+    if (!session->is_up()) co_return;
     const bool answered = co_await beat_once(echo, *session, number);
     if (!answered && session->is_up()) {
       session->lose(
           fmt::format("no answer to the heartbeat within {}", for_people(times_.heartbeat_within)));
       co_return;
     }
-    const Deadline next = within(times_.heartbeat_every);
-    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
   }
 }
 
-// An echo that ended (someone killed it) is started again; only silence is a missed beat.
+// Only silence is a missed beat: an echo that ended (someone killed it) is started again, and a
+// server that refuses the channel has answered.
 asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session,
                                       int number) {
   const Deadline deadline = within(times_.heartbeat_within);
   const std::string word = std::to_string(number);
   while (session.is_up() && BootClock::now() < deadline) {
     if (!echo || echo->ended()) {
-      auto process = session.start("while read -r beat; do echo \"$beat\"; done");
+      auto process = session.start_kept("while read -r beat; do echo \"$beat\"; done");
       Opened opened = co_await open_stream(std::move(process), deadline);
       echo = std::move(opened.stream);
-      if (!echo) co_return false;
+      if (!echo) co_return opened.outcome.end == End::kRefused;
     }
     co_await echo->write_line(word, deadline);
     const auto answer = co_await echo->read_line(deadline);
