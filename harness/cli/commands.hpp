@@ -68,6 +68,11 @@ struct HealCommand {
 };
 Exit heal(const HealCommand& command);
 
+struct DoctorCommand {
+  std::optional<std::filesystem::path> lab;
+};
+Exit doctor(const DoctorCommand& command);
+
 struct ListCommand {
   std::string what = "all";  // all, scenarios, targets, injectors, checks
   std::string name;          // of one target or injector

@@ -97,6 +97,10 @@ void add_heal(CLI::App& app, HealCommand& command) {
   app.add_flag("--force", command.force, "also where a run is alive");
 }
 
+void add_doctor(CLI::App& app, DoctorCommand& command) {
+  app.add_option("--lab", command.lab, "the lab file; default: $UNPLUG_LAB")->type_name("FILE");
+}
+
 void add_list(CLI::App& app, ListCommand& command) {
   app.add_option("what", command.what, "all, scenarios, targets, injectors or checks")
       ->check(CLI::IsMember({"all", "scenarios", "targets", "injectors", "checks"}))
@@ -158,6 +162,7 @@ int parse_and_run(int argc, char** argv) {
   PlanCommand plan_command;
   ValidateCommand validate_command;
   HealCommand heal_command;
+  DoctorCommand doctor_command;
   ListCommand list_command;
   LabCommand lab_command;
   ReportCommand report_command;
@@ -167,6 +172,7 @@ int parse_and_run(int argc, char** argv) {
   auto* plan_app = app.add_subcommand("plan", "say what a run would do; changes nothing");
   auto* validate_app = app.add_subcommand("validate", "every problem of some files, at once");
   auto* heal_app = app.add_subcommand("heal", "undo and remove whatever runs left on the nodes");
+  auto* doctor_app = app.add_subcommand("doctor", "is a lab ready? says what is not, and the mend");
   auto* list_app = app.add_subcommand("list", "what there is to run, to break and to check");
   auto* lab_app = app.add_subcommand("lab", "an embedded lab: unplug lab two-node [-- COMMAND]");
   auto* report_app = app.add_subcommand("report", "judge a run's folder again and tell");
@@ -174,6 +180,7 @@ int parse_and_run(int argc, char** argv) {
   add_plan(*plan_app, plan_command);
   add_validate(*validate_app, validate_command);
   add_heal(*heal_app, heal_command);
+  add_doctor(*doctor_app, doctor_command);
   add_list(*list_app, list_command);
   add_report(*report_app, report_command);
   lab_app->add_option("name", lab_command.name, "two-node, or N-node")->required();
@@ -194,6 +201,7 @@ int parse_and_run(int argc, char** argv) {
   if (plan_app->parsed()) return static_cast<int>(plan(plan_command));
   if (validate_app->parsed()) return static_cast<int>(validate(validate_command));
   if (heal_app->parsed()) return static_cast<int>(heal(heal_command));
+  if (doctor_app->parsed()) return static_cast<int>(doctor(doctor_command));
   if (list_app->parsed()) return static_cast<int>(list(list_command));
   if (report_app->parsed()) return static_cast<int>(report(report_command));
   return lab(lab_command);

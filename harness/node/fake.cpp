@@ -90,6 +90,7 @@ struct FakeNode::Core : std::enable_shared_from_this<Core> {
 
   asio::any_io_executor executor;
   std::string name;
+  Way way{"fake", "this is a test", "nowhere", Way::Step::kNone};
   Bell changed;
   std::vector<std::pair<std::string, Script>> scripts;
   std::deque<std::unique_ptr<FakeRun>> runs;
@@ -210,6 +211,7 @@ std::vector<std::string> FakeNode::lines() const {
 }
 
 const std::string& FakeNode::name() const { return core_->name; }
+const Way& FakeNode::way() const { return core_->way; }
 asio::awaitable<Outcome> FakeNode::connect(Deadline) { return connect_on(core_); }
 asio::awaitable<Outcome> FakeNode::exec(Command command, Deadline deadline) {
   return exec_on(core_, std::move(command), deadline);

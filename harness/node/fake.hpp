@@ -78,6 +78,7 @@ class FakeNode final : public Node {
   std::vector<std::string> lines() const;  // of the calls
 
   const std::string& name() const override;
+  const Way& way() const override;
   asio::awaitable<Outcome> connect(Deadline deadline) override;
   asio::awaitable<Outcome> exec(Command command, Deadline deadline) override;
   asio::awaitable<Outcome> ask(std::string line, Deadline deadline) override;

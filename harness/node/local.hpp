@@ -1,6 +1,4 @@
 // The controller as a node: commands are its own children. Its session never goes.
-//
-// The one place that uses Boost.Process (v2).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -11,7 +9,6 @@
 
 namespace unplug::node {
 
-// Ignores SIGPIPE in this process: a child that closed its stdin must not end us.
 std::unique_ptr<Node> make_local_node(asio::any_io_executor executor,
                                       std::string name = "controller");
 

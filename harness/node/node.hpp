@@ -1,9 +1,10 @@
 // A host as the run sees it: commands, open streams, uploads, and whether it can be reached.
 //
-// Three implementations: fake (tests), ssh (libssh2) and local (the controller itself). One
-// contract test, tests/node/contract.hpp, holds them together. All calls are made on the one
-// event loop; dropping a call's owner cancels it. A session that is lost reconnects by itself
-// with back-off until close(); operations that were open when it went end as kLost.
+// Three implementations: fake (tests), ssh (by libssh2 or the `ssh` program) and local (the
+// controller itself). One contract test, tests/node/contract.hpp, holds them together. All calls
+// are made on the one event loop; dropping a call's owner cancels it. A session that is lost
+// reconnects by itself with back-off until close(); operations that were open when it went end as
+// kLost.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -63,6 +64,16 @@ struct File {
   int mode = 0600;
 };
 
+// How a node is reached; known once connect() has looked it up.
+struct Way {
+  // What is wrong with it: the step of connect() that failed.
+  enum class Step { kNone, kConfig, kReach, kAlgorithms, kHostKey, kKey, kShell };
+  std::string transport;  // libssh2, ssh, local
+  std::string because;    // why that one, for people
+  std::string place;      // "root@10.77.0.11:22"
+  Step failed = Step::kNone;
+};
+
 enum class Session { kConnected, kLost, kReconnected };
 struct SessionChange {
   Session session;
@@ -74,6 +85,7 @@ class Node {
  public:
   virtual ~Node() = default;
   virtual const std::string& name() const = 0;
+  virtual const Way& way() const = 0;
 
   // The first connection: host key, login, resident shell. kRefused says why it cannot be.
   virtual asio::awaitable<Outcome> connect(Deadline deadline) = 0;

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
-#include <cstdlib>
 #include <exception>
+#include <optional>
 #include <random>
 
 #include "node/resident.hpp"
 #include "node/talk.hpp"
 #include "node/ustar.hpp"
-#include "ssh/session.hpp"
+#include "ssh/route.hpp"
 
 namespace unplug::node {
 namespace {
@@ -36,14 +36,42 @@ Outcome login_outcome(const LoginResult& result) {
   return outcome;
 }
 
+Way::Step to_step(LoginResult::Step step) {
+  switch (step) {
+    case LoginResult::Step::kNone:
+      return Way::Step::kNone;
+    case LoginResult::Step::kConfig:
+      return Way::Step::kConfig;
+    case LoginResult::Step::kReach:
+      return Way::Step::kReach;
+    case LoginResult::Step::kAlgorithms:
+      return Way::Step::kAlgorithms;
+    case LoginResult::Step::kHostKey:
+      return Way::Step::kHostKey;
+    case LoginResult::Step::kKey:
+      return Way::Step::kKey;
+    case LoginResult::Step::kShell:
+      return Way::Step::kShell;
+  }
+  return Way::Step::kNone;
+}
+
+bool better_by_ssh(const LoginResult& result, const ssh::Route& route) {
+  const bool refused = result.end == LoginResult::End::kRefused;
+  const bool other_keys = result.step == LoginResult::Step::kKey && route.choice.more_by_ssh;
+  return refused && (result.ssh_could || other_keys);
+}
+
 // Everything that outlives a caller: the node's own coroutines and its operations share it.
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(asio::any_io_executor executor, std::string called, ssh::Login login, SshTimes times)
-      : name(std::move(called)),
+  Core(asio::any_io_executor executor, scenario::LabNode node, std::string known_hosts,
+       SshTimes times)
+      : name(node.name),
         changed(executor),
         executor_(executor),
-        login_(std::move(login)),
+        node_(std::move(node)),
+        known_hosts_(std::move(known_hosts)),
         times_(times) {}
 
   void begin();
@@ -53,28 +81,35 @@ class Core : public std::enable_shared_from_this<Core> {
   void close();
 
   std::string name;
+  Way way;
   std::shared_ptr<Resident> resident;
   std::vector<SessionListener> listeners;
   Bell changed;
 
  private:
+  asio::awaitable<LoginResult> find_way(Deadline deadline);
+  asio::awaitable<LoginResult> first_login(Deadline deadline);
   asio::awaitable<LoginResult> log_in(Deadline deadline);
+  void take(ssh::Route route);
   asio::awaitable<void> pause(Duration time);
   asio::awaitable<void> reconnect();
-  asio::awaitable<void> beat(std::shared_ptr<ssh::Session> session);
-  asio::awaitable<bool> beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session, int number);
+  asio::awaitable<void> beat(std::shared_ptr<ssh::Connection> session);
+  asio::awaitable<bool> beat_once(std::unique_ptr<Stream>& echo, ssh::Connection& session,
+                                  int number);
   Duration jittered(Duration time);
   void lost(std::string why);
   void stand(Session how);
   void tell(Session session, const std::string& why);
 
   asio::any_io_executor executor_;
-  ssh::Login login_;
+  scenario::LabNode node_;
+  std::string known_hosts_;
   SshTimes times_;
-  std::shared_ptr<ssh::Session> session_;  // null while there is none
+  std::optional<ssh::Route> route_;
+  std::shared_ptr<ssh::Connection> session_;  // null while there is none
   std::string why_down_ = "not connected yet";
   std::minstd_rand random_{std::random_device{}()};  // of the jitter only
-  std::weak_ptr<ssh::Session> logging_in_;
+  std::weak_ptr<ssh::Connection> logging_in_;
   bool standing_ = false;  // told as connected
   bool closed_ = false;
 };
@@ -93,11 +128,13 @@ std::shared_ptr<Process> Core::start(std::string_view line) {
 }
 
 asio::awaitable<LoginResult> Core::log_in(Deadline deadline) {
-  auto session = ssh::Session::make(executor_, [weak = weak_from_this()](std::string why) {
-    if (const auto core = weak.lock()) core->lost(std::move(why));
-  });
+  const auto transport = route_->choice.transport;
+  auto session =
+      ssh::make_connection(transport, executor_, [weak = weak_from_this()](std::string why) {
+        if (const auto core = weak.lock()) core->lost(std::move(why));
+      });
   logging_in_ = session;
-  LoginResult result = co_await session->log_in(login_, deadline);
+  LoginResult result = co_await session->log_in(route_->login, deadline);
   if (closed_) co_return LoginResult{LoginResult::End::kRefused, "the node was closed"};
   if (result.end == LoginResult::End::kDone) session_ = std::move(session);
   co_return result;
@@ -105,19 +142,23 @@ asio::awaitable<LoginResult> Core::log_in(Deadline deadline) {
 
 asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   const auto begun = BootClock::now();
-  LoginResult result{LoginResult::End::kDropped, {}};
-  for (int drops = 0; result.end == LoginResult::End::kDropped && drops < kMostDrops && !closed_;
-       ++drops) {
-    if (drops > 0) co_await pause(jittered(times_.backoff_first * (1 << drops)));
-    result = co_await log_in(deadline);
+  LoginResult result = co_await find_way(deadline);
+  if (result.end == LoginResult::End::kDone) result = co_await first_login(deadline);
+  if (route_ && route_->may_change && better_by_ssh(result, *route_)) {
+    ssh::Route by_ssh = *route_;
+    ssh::change_to_ssh(by_ssh, result.step);
+    take(std::move(by_ssh));
+    result = co_await first_login(deadline);
   }
+  way.failed = to_step(result.step);
   Outcome outcome = login_outcome(result);
   if (outcome.ok()) {
     outcome = co_await resident->begin(deadline);
     if (outcome.ok()) {
       stand(Session::kConnected);
     } else {
-      outcome.why = login_.address + ": no shell: " + outcome.text();
+      outcome.why = way.place + ": no shell: " + outcome.text();
+      way.failed = Way::Step::kShell;
       outcome.end = outcome.end == End::kTimedOut ? End::kTimedOut : End::kRefused;
       if (session_) std::exchange(session_, nullptr)->close();
     }
@@ -125,6 +166,36 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   outcome.begun = begun;
   outcome.ended = BootClock::now();
   co_return outcome;
+}
+
+asio::awaitable<LoginResult> Core::find_way(Deadline deadline) {
+  if (!route_) {
+    ssh::Route found = co_await ssh::find_route(executor_, node_, known_hosts_, deadline);
+    take(std::move(found));
+  }
+  if (closed_) co_return LoginResult{LoginResult::End::kRefused, "the node was closed"};
+  if (route_->trouble.empty()) co_return LoginResult{LoginResult::End::kDone, {}};
+  LoginResult result{LoginResult::End::kRefused, route_->trouble, LoginResult::Step::kConfig};
+  route_.reset();  // another connect() may find it mended
+  co_return result;
+}
+
+void Core::take(ssh::Route route) {
+  const ssh::Login& login = route.login;
+  way.transport = ssh::to_text(route.choice.transport);
+  way.because = route.choice.because;
+  way.place = fmt::format("{}@{}:{}", login.user, login.address, login.port);
+  route_ = std::move(route);
+}
+
+asio::awaitable<LoginResult> Core::first_login(Deadline deadline) {
+  LoginResult result{LoginResult::End::kDropped, {}};
+  for (int drops = 0; result.end == LoginResult::End::kDropped && drops < kMostDrops && !closed_;
+       ++drops) {
+    if (drops > 0) co_await pause(jittered(times_.backoff_first * (1 << drops)));
+    result = co_await log_in(deadline);
+  }
+  co_return result;
 }
 
 void Core::stand(Session how) {
@@ -169,7 +240,7 @@ asio::awaitable<void> Core::reconnect() {
   }
 }
 
-asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
+asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Connection> session) {
   const auto self = shared_from_this();
   std::unique_ptr<Stream> echo;
   for (int number = 0; session->is_up(); ++number) {
@@ -188,7 +259,7 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Session> session) {
 
 // Only silence is a missed beat: an echo that ended (someone killed it) is started again, and a
 // server that refuses the channel has answered.
-asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Session& session,
+asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Connection& session,
                                       int number) {
   const Deadline deadline = within(times_.heartbeat_within);
   const std::string word = std::to_string(number);
@@ -265,6 +336,7 @@ class SshNode final : public Node {
   ~SshNode() override { core_->close(); }
 
   const std::string& name() const override { return core_->name; }
+  const Way& way() const override { return core_->way; }
   asio::awaitable<Outcome> connect(Deadline deadline) override {
     return connect_on(core_, deadline);
   }
@@ -293,21 +365,12 @@ class SshNode final : public Node {
   std::shared_ptr<Core> core_;
 };
 
-std::string default_known_hosts() {
-  const char* home = std::getenv("HOME");
-  return std::string(home == nullptr ? "" : home) + "/.ssh/known_hosts";
-}
-
 }  // namespace
 
 std::unique_ptr<Node> make_ssh_node(asio::any_io_executor executor, const scenario::LabNode& node,
                                     std::string known_hosts, SshTimes times) {
-  ssh::Login login{
-      node.address,  node.port,
-      node.user,     node.identity,
-      node.host_key, known_hosts.empty() ? default_known_hosts() : std::move(known_hosts)};
   return std::make_unique<SshNode>(
-      std::make_shared<Core>(std::move(executor), node.name, std::move(login), times));
+      std::make_shared<Core>(std::move(executor), node, std::move(known_hosts), times));
 }
 
 }  // namespace unplug::node

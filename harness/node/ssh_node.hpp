@@ -4,6 +4,9 @@
 //
 // The heartbeat is our own, an echo at the other end of a channel: libssh2 counts no keepalive
 // replies, so a frozen server would go unnoticed. The host key is checked again at each login.
+//
+// The first connect() asks the user's OpenSSH configuration, and chooses the transport: libssh2, or
+// the `ssh` program. Where libssh2 turns out not to be enough, it goes on by ssh for good.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,7 +26,7 @@ struct SshTimes {
   Duration login_within = std::chrono::seconds{10};  // of each reconnection
 };
 
-// `known_hosts` is the lab's; empty means ~/.ssh/known_hosts.
+// `known_hosts` is the lab's; empty: as OpenSSH is configured.
 std::unique_ptr<Node> make_ssh_node(asio::any_io_executor executor, const scenario::LabNode& node,
                                     std::string known_hosts, SshTimes times = {});
 

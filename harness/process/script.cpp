@@ -17,6 +17,12 @@ std::string marks(const std::string& nonce, std::string_view what_out, std::stri
                      what_out);
 }
 
+// Runs its first argument. No single quotes in it.
+std::string wrapper(const std::string& nonce) {
+  return fmt::format(R"sh({}(eval "$(printf %b "$1")");s=$?;{})sh", marks(nonce, "begin", "begin"),
+                     marks(nonce, "$s", "end"));
+}
+
 }  // namespace
 
 std::string make_nonce() {
@@ -39,8 +45,21 @@ std::string printf_b(std::string_view text) {
 }
 
 std::string framed_command(std::string_view line, const std::string& nonce) {
-  return fmt::format(R"sh(exec sh -c '{}(eval "$(printf %b "$1")");s=$?;{}' unplug '{}')sh",
-                     marks(nonce, "begin", "begin"), marks(nonce, "$s", "end"), printf_b(line));
+  return fmt::format("exec sh -c '{}' unplug '{}'", wrapper(nonce), printf_b(line));
+}
+
+// The outer shell would say on stderr that the wrapper was killed: its own goes nowhere.
+std::string framed_command_with_signal(std::string_view line, const std::string& nonce) {
+  return fmt::format(
+      R"sh(exec sh -c 'exec 3>&2 2>/dev/null;sh -c "$1" unplug "$2" 2>&3 3>&-;s=$?;n=;)sh"
+      R"sh([ $s -gt 128 ]&&n=$(kill -l $s);exec 2>&3;{}' unplug '{}' '{}')sh",
+      marks(nonce, "k$n", "k$n"), wrapper(nonce), printf_b(line));
+}
+
+std::string too_long(std::size_t bytes) {
+  return fmt::format(
+      "the command line has {} bytes, more than {} as it is sent; give it to sh as input", bytes,
+      kLongestCommand);
 }
 
 // This shell is known, so the line goes as it is, quoted: a $(printf) would be one more fork, half

@@ -26,6 +26,14 @@ std::string printf_b(std::string_view text);
 // shell's pid ($$) is the wrapper's, so a command that kills itself is seen as killed.
 std::string framed_command(std::string_view line, const std::string& nonce);
 
+// The same for a transport that passes no signals on: another shell waits for the wrapper, and when
+// that was killed the word of the end mark is "k" and the signal's name ("kKILL").
+std::string framed_command_with_signal(std::string_view line, const std::string& nonce);
+
+// The kernel's limit for one argument is 128 KiB on Linux; sshd passes a framed command as one.
+constexpr std::size_t kLongestCommand = 120'000;
+std::string too_long(std::size_t bytes);  // the sentence for people
+
 // What is given, with its line feed, to a POSIX sh that reads commands: the same in that shell,
 // without stdin.
 std::string framed_line(std::string_view line, const std::string& nonce);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/units.hpp"
 #include "node/node.hpp"
 
 namespace unplug::run {

@@ -80,7 +80,7 @@ void add_node_vars(Vars& vars, const Draft& draft, const Param& param, const Cho
       draft.bundle.lab.node(chosen ? choice.node : node_named(draft, value->text));
   if (!seat.empty()) vars.emplace_back(name + "_SEAT", seat);
   vars.emplace_back(name + "_ADDRESS", node->address);
-  vars.emplace_back(name + "_PORT", std::to_string(node->port));
+  vars.emplace_back(name + "_PORT", std::to_string(node->port.value_or(22)));
 }
 
 std::string node_of_role(const Draft& draft, const Role& role, const Choice& choice) {

@@ -25,6 +25,10 @@ asio::awaitable<void> reach_one(Context& context, std::string name, Problems& pr
   const auto connect = [node] { return node->connect(within(kConnect)); };
   const Outcome outcome = co_await unless_stopped(context, connect);
   if (!outcome.ok()) problems.push_back(fmt::format("{}: {}", name, outcome.why));
+  const node::Way& way = node->way();
+  if (outcome.ok() && way.transport == "ssh") {
+    context.progress.fact(name, "reached by the ssh program: " + way.because);
+  }
 }
 
 asio::awaitable<void> check_marker(Context& context, std::string name, Problems& problems) {

@@ -114,8 +114,13 @@ const char* text_of(node::Session session) {
 void journal_sessions(Stage& stage) {
   for (const auto& [name, node] : stage.context.nodes) {
     node->on_session([&stage, name = name](const node::SessionChange& change) {
+      const node::Way& way = stage.context.nodes.at(name)->way();
       stage.journal.append({.kind = "session",
-                            .data = {{"state", text_of(change.session)}, {"why", change.why}},
+                            .data = {{"state", text_of(change.session)},
+                                     {"why", change.why},
+                                     {"transport", way.transport},
+                                     {"because", way.because},
+                                     {"place", way.place}},
                             .node = name});
       stage.context.bell.ring();
     });

@@ -16,14 +16,20 @@ std::string to_text(Platform platform);  // "linux", "darwin"
 // How a command becomes root on a node.
 enum class Root { kNone, kSudo, kAlready };
 
+// Which SSH is used: what the engine chooses, libssh2, or the `ssh` program.
+enum class SshBy { kAuto, kLibssh2, kProgram };
+
+// What is empty here is as the user's OpenSSH configuration says.
 struct LabNode {
   std::string name;
   Platform platform = Platform::kLinux;
-  std::string address;  // of the control path
-  int port = 22;
+  std::string address;  // of the control path; may be a Host of the OpenSSH configuration
+  std::optional<int> port;
   std::string user;
-  std::string identity;  // private key file, "~" expanded; empty = the agent's
-  std::string host_key;  // "SHA256:..." pin; empty = known_hosts decides
+  std::string identity;    // private key file, "~" expanded
+  std::string host_key;    // "SHA256:..." pin; empty = known_hosts decides
+  std::string ssh_config;  // path of the OpenSSH configuration; empty = the user's own
+  SshBy ssh_by = SshBy::kAuto;
   Root root = Root::kNone;
   std::string scratch;  // the bounded volume of tests; "" = none
 };
@@ -51,7 +57,7 @@ struct LabLimits {
 struct Lab {
   std::string name;
   std::string controller = "separate";  // or the name of a node
-  std::string known_hosts;              // path; empty = ~/.ssh/known_hosts
+  std::string known_hosts;              // path; empty = as OpenSSH is configured
   std::vector<LabNode> nodes;
   std::vector<Link> links;
   LabLimits limits;

@@ -27,7 +27,26 @@ std::string path_of(const Sheet& sheet, const std::string& text) {
 struct SshDefaults {
   std::string user;
   std::string identity;
+  std::string config;
+  SshBy by = SshBy::kAuto;
 };
+
+void read_transport(Object& object, SshBy& by) {
+  switch (
+      object.word(object.find("transport"), "transport", {"auto", "libssh2", "ssh"}).value_or(3)) {
+    case 0:
+      by = SshBy::kAuto;
+      break;
+    case 1:
+      by = SshBy::kLibssh2;
+      break;
+    case 2:
+      by = SshBy::kProgram;
+      break;
+    default:
+      break;
+  }
+}
 
 SshDefaults read_ssh(Sheet& sheet, const Value* value, Lab& lab) {
   SshDefaults ssh;
@@ -37,6 +56,8 @@ SshDefaults read_ssh(Sheet& sheet, const Value* value, Lab& lab) {
   object.may("user", ssh.user);
   if (object.may("identity", ssh.identity)) ssh.identity = path_of(sheet, ssh.identity);
   if (object.may("known_hosts", lab.known_hosts)) lab.known_hosts = path_of(sheet, lab.known_hosts);
+  if (object.may("config", ssh.config)) ssh.config = path_of(sheet, ssh.config);
+  read_transport(object, ssh.by);
   return ssh;
 }
 
@@ -48,15 +69,14 @@ bool is_host_key(const std::string& text) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '+' || c == '/'; });
 }
 
-void read_identity(Sheet& sheet, Object& object, const SshDefaults& ssh, LabNode& node) {
+void read_login(Sheet& sheet, Object& object, const SshDefaults& ssh, LabNode& node) {
   node.user = ssh.user;
   node.identity = ssh.identity;
+  node.ssh_config = ssh.config;
+  node.ssh_by = ssh.by;
+  read_transport(object, node.ssh_by);
   object.may("user", node.user);
   if (object.may("identity", node.identity)) node.identity = path_of(sheet, node.identity);
-  if (node.user.empty()) {
-    sheet.complain(object.position(), fmt::format("node \"{}\" has no user", node.name),
-                   R"(write "user" here, or once in "ssh")");
-  }
   const Value* key = object.find("host_key");
   if (key == nullptr || !sheet.read(*key, "host_key", node.host_key)) return;
   if (!is_host_key(node.host_key)) {
@@ -84,14 +104,20 @@ LabNode read_node(Sheet& sheet, const Value& value, const SshDefaults& ssh) {
   if (object.word(object.need("platform", "\"linux\""), "platform", {"linux", "darwin"}) == 1U) {
     node.platform = Platform::kDarwin;
   }
-  object.need("address", node.address, "\"10.77.0.11\"");
+  const Value* address = object.need("address", "\"10.77.0.11\"");
+  // SAFETY: it is a word of a command line of ours.
+  if (address != nullptr && sheet.read(*address, "address", node.address) &&
+      node.address.starts_with("-")) {
+    sheet.complain(*address, fmt::format("\"{}\" is no address", node.address),
+                   "write the host's name or address");
+  }
   if (const Value* port = object.find("port");
-      port != nullptr && sheet.read(*port, "port", node.port)) {
-    if (node.port < 1 || node.port > 65535) {
-      sheet.complain(*port, fmt::format("there is no port {}", node.port), "write 1 to 65535");
+      port != nullptr && sheet.read(*port, "port", node.port.emplace())) {
+    if (*node.port < 1 || *node.port > 65535) {
+      sheet.complain(*port, fmt::format("there is no port {}", *node.port), "write 1 to 65535");
     }
   }
-  read_identity(sheet, object, ssh, node);
+  read_login(sheet, object, ssh, node);
   switch (object.word(object.find("root"), "root", {"none", "sudo", "already"}).value_or(0)) {
     case 1:
       node.root = Root::kSudo;

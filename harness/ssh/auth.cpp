@@ -16,6 +16,7 @@ namespace unplug::ssh {
 namespace {
 
 using End = LoginResult::End;
+using Step = LoginResult::Step;
 
 constexpr int kMostAgentKeys = 5;
 
@@ -34,9 +35,18 @@ std::string public_blob(const std::string& identity) {
 
 bool signs_rsa_with_sha2() { return libssh2_version(0x010b00) != nullptr; }
 
+// One of an agent's keys that the ssh program can use, and this libssh2 cannot.
+bool only_ssh_can(const libssh2_agent_publickey& key) {
+  const std::string_view blob(reinterpret_cast<const char*>(key.blob), key.blob_len);
+  const std::string type = first_string(blob);
+  return type.starts_with("sk-") || (type == "ssh-rsa" && !signs_rsa_with_sha2());
+}
+
 LoginResult broke_off(const Link& link, const Login& login, int rc) {
-  if (rc == LIBSSH2_ERROR_TIMEOUT) return {End::kTimedOut, who(login) + ": no answer to the login"};
-  return {End::kDropped, who(login) + ": the login broke off: " + link.last_error()};
+  if (rc == LIBSSH2_ERROR_TIMEOUT) {
+    return {End::kTimedOut, who(login) + ": no answer to the login", Step::kKey};
+  }
+  return {End::kDropped, who(login) + ": the login broke off: " + link.last_error(), Step::kKey};
 }
 
 bool is_refusal(int rc) {
@@ -49,12 +59,14 @@ LoginResult key_refused(const Link& link, const Login& login, const KeyFile& key
     return {End::kRefused,
             fmt::format("{}: {} is an RSA key, and libssh2 {} signs those with SHA-1 only, which "
                         "servers refuse; make an ed25519 key (ssh-keygen -t ed25519)",
-                        who(login), login.identity, libssh2_version(0))};
+                        who(login), login.identity, libssh2_version(0)),
+            Step::kKey, true};
   }
   return {End::kRefused,
           fmt::format("{}: the server refused the key {} ({}); append {}.pub to "
                       "~{}/.ssh/authorized_keys there",
-                      who(login), login.identity, link.last_error(), login.identity, login.user)};
+                      who(login), login.identity, link.last_error(), login.identity, login.user),
+          Step::kKey};
 }
 
 asio::awaitable<LoginResult> by_file(std::shared_ptr<Link> link, Login login, KeyFile key,
@@ -85,9 +97,11 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  bool list() {
-    return agent_ != nullptr && libssh2_agent_connect(agent_) == 0 &&
-           libssh2_agent_list_identities(agent_) == 0;
+  // `path` is its socket; empty = SSH_AUTH_SOCK.
+  bool list(const std::string& path) {
+    if (agent_ == nullptr || path == "none") return false;
+    if (!path.empty()) libssh2_agent_set_identity_path(agent_, path.c_str());
+    return libssh2_agent_connect(agent_) == 0 && libssh2_agent_list_identities(agent_) == 0;
   }
 
   // All keys, or the one of this public half.
@@ -109,7 +123,8 @@ class Agent {
   LIBSSH2_AGENT* agent_;
 };
 
-std::string agent_socket() {
+std::string agent_socket(const Login& login) {
+  if (!login.agent.empty()) return "IdentityAgent " + login.agent;
   const char* path = std::getenv("SSH_AUTH_SOCK");
   return path == nullptr ? "SSH_AUTH_SOCK is not set" : "SSH_AUTH_SOCK=" + std::string(path);
 }
@@ -120,7 +135,8 @@ LoginResult no_such_file(const Login& login) {
       fmt::format("{}: the key file {} cannot be read; correct identity in the lab file, or make "
                   "one with `ssh-keygen -t ed25519 -f {}` and append its .pub to "
                   "~{}/.ssh/authorized_keys there",
-                  who(login), login.identity, login.identity, login.user)};
+                  who(login), login.identity, login.identity, login.user),
+      Step::kKey};
 }
 
 LoginResult no_agent_key(const Login& login, const std::string& trouble) {
@@ -128,18 +144,20 @@ LoginResult no_agent_key(const Login& login, const std::string& trouble) {
       login.identity.empty()
           ? "set identity in the lab file to a key without passphrase, or ssh-add one"
           : fmt::format("run `ssh-add {}`, or name a key without passphrase", login.identity);
-  return {End::kRefused, fmt::format("{}: {}; {}", who(login), trouble, todo)};
+  return {End::kRefused, fmt::format("{}: {}; {}", who(login), trouble, todo), Step::kKey};
 }
 
 asio::awaitable<LoginResult> by_agent(std::shared_ptr<Link> link, Login login, std::string blob,
                                       std::string why_agent, Deadline deadline) {
   const auto agent = std::make_shared<Agent>(link);
-  if (!agent->list()) {
-    co_return no_agent_key(login, why_agent + "no ssh-agent answers (" + agent_socket() + ")");
+  if (!agent->list(login.agent)) {
+    co_return no_agent_key(login, why_agent + "no ssh-agent answers (" + agent_socket(login) + ")");
   }
   int tried = 0;
+  bool ssh_could = false;
   for (libssh2_agent_publickey* key : agent->keys(blob)) {
     if (++tried > kMostAgentKeys) break;
+    ssh_could = ssh_could || only_ssh_can(*key);
     std::function<int()> call = [agent, login, key] {
       return libssh2_agent_userauth(agent->get(), login.user.c_str(), key);
     };
@@ -152,17 +170,34 @@ asio::awaitable<LoginResult> by_agent(std::shared_ptr<Link> link, Login login, s
       End::kRefused,
       fmt::format("{}: the server refused {} key{} of the ssh-agent; name one with "
                   "identity, and append its .pub to ~{}/.ssh/authorized_keys there",
-                  who(login), std::min(tried, kMostAgentKeys), tried == 1 ? "" : "s", login.user)};
+                  who(login), std::min(tried, kMostAgentKeys), tried == 1 ? "" : "s", login.user),
+      Step::kKey, ssh_could};
+}
+
+// As OpenSSH does without a stated key: those of the agent, then the user's own files.
+asio::awaitable<LoginResult> by_any_key(std::shared_ptr<Link> link, Login login,
+                                        Deadline deadline) {
+  const std::string any_key, no_file;
+  LoginResult first = co_await by_agent(link, login, any_key, no_file, deadline);
+  if (first.end != End::kRefused) co_return first;
+  for (const std::string& path : login.keys) {
+    const KeyFile key = describe_key(read_file(path));
+    if (key.encrypted) continue;
+    Login by_this = login;
+    by_this.identity = path;
+    LoginResult result = co_await by_file(link, std::move(by_this), key, deadline);
+    if (result.end != End::kRefused) co_return result;
+    result.ssh_could = result.ssh_could || first.ssh_could;
+    first = std::move(result);
+  }
+  co_return first;
 }
 
 }  // namespace
 
 asio::awaitable<LoginResult> authenticate(std::shared_ptr<Link> link, Login login,
                                           Deadline deadline) {
-  if (login.identity.empty()) {
-    const std::string any_key, no_file;
-    co_return co_await by_agent(link, login, any_key, no_file, deadline);
-  }
+  if (login.identity.empty()) co_return co_await by_any_key(link, login, deadline);
   const KeyFile key = describe_key(read_file(login.identity));
   if (key.type != KeyFile::Type::kNoKey && !key.encrypted) {
     co_return co_await by_file(link, login, key, deadline);

@@ -17,9 +17,6 @@ constexpr std::size_t kBlock = 32'768;
 // Of blocks in one step, so that a sender as fast as we are does not keep the loop.
 constexpr int kMostRounds = 16;
 
-// The kernel's limit for one argument is 128 KiB on Linux; sshd passes the line as one.
-constexpr std::size_t kLongestCommand = 120'000;
-
 // A killed command's output may be held open by children in the background; what it printed
 // itself is here by then.
 constexpr auto kGrace = std::chrono::seconds{1};
@@ -76,10 +73,7 @@ Channel::Step Channel::refuse(Ending::How how, std::string why) {
 
 Channel::Step Channel::open(Link& link) {
   if (command_.size() > kLongestCommand) {
-    return refuse(Ending::How::kRefused,
-                  fmt::format("the command line has {} bytes, more than {} as it is sent; give it "
-                              "to sh as input",
-                              command_.size(), kLongestCommand));
+    return refuse(Ending::How::kRefused, too_long(command_.size()));
   }
   channel_ = libssh2_channel_open_session(link.session());
   if (channel_ != nullptr) {

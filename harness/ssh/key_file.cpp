@@ -13,6 +13,7 @@ Type type_named(std::string_view name) {
   if (name == "ssh-ed25519") return Type::kEd25519;
   if (name.starts_with("ecdsa-")) return Type::kEcdsa;
   if (name == "ssh-rsa") return Type::kRsa;
+  if (name.starts_with("sk-")) return Type::kHardware;
   return Type::kOther;
 }
 

@@ -7,7 +7,7 @@
 namespace unplug::ssh {
 
 struct KeyFile {
-  enum class Type { kEd25519, kEcdsa, kRsa, kOther, kNoKey };
+  enum class Type { kEd25519, kEcdsa, kRsa, kHardware, kOther, kNoKey };
   Type type = Type::kNoKey;
   bool encrypted = false;
 };

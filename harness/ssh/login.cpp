@@ -15,30 +15,40 @@ namespace unplug::ssh {
 namespace {
 
 using End = LoginResult::End;
+using Step = LoginResult::Step;
 
 std::string place(const Login& login) { return fmt::format("{}:{}", login.address, login.port); }
 
 LoginResult handshake_failed(const Link& link, const Login& login, int rc) {
   if (rc == LIBSSH2_ERROR_TIMEOUT) {
     return {End::kTimedOut,
-            place(login) + " took the TCP connection but did not speak SSH until the deadline"};
+            place(login) + " took the TCP connection but did not speak SSH until the deadline",
+            Step::kReach};
   }
   if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE) {
     return {
         End::kRefused,
         fmt::format("{}: no common algorithm: {}. libssh2 {} needs an ed25519 or ecdsa host key "
                     "and aes-ctr with hmac-sha2 at the server",
-                    place(login), link.last_error(), libssh2_version(0))};
+                    place(login), link.last_error(), libssh2_version(0)),
+        Step::kAlgorithms, true};
   }
   // -43 and -13: the server dropped us, as MaxStartups makes it do when many come at once.
-  return {End::kDropped, fmt::format("{}: handshake: {}", place(login), link.last_error())};
+  return {End::kDropped, fmt::format("{}: handshake: {}", place(login), link.last_error()),
+          Step::kReach};
+}
+
+std::string known_text(const Login& login) {
+  std::string text = read_file(login.known_hosts);
+  for (const std::string& more : login.also_known) text += "\n" + read_file(more);
+  return text;
 }
 
 asio::awaitable<LoginResult> handshake_and_key(std::shared_ptr<Link> link, Login login,
                                                Deadline deadline) {
   if (!link->begin_session()) co_return LoginResult{End::kRefused, "libssh2 has no memory"};
   const KnownKeys known = login.host_key.empty()
-                              ? known_keys(read_file(login.known_hosts), login.address, login.port)
+                              ? known_keys(known_text(login), login.address, login.port)
                               : KnownKeys{};
   const std::string methods = host_key_methods(known, supported_host_keys(link->session()));
   libssh2_session_method_pref(link->session(), LIBSSH2_METHOD_HOSTKEY, methods.c_str());
@@ -49,9 +59,11 @@ asio::awaitable<LoginResult> handshake_and_key(std::shared_ptr<Link> link, Login
   if (rc != 0) co_return handshake_failed(*link, login, rc);
 
   const std::string wrong = check_host_key(seen_host_key(link->session()), login, known);
-  if (!wrong.empty()) co_return LoginResult{End::kRefused, wrong};
+  if (!wrong.empty()) co_return LoginResult{End::kRefused, wrong, Step::kHostKey};
   co_return co_await authenticate(link, login, deadline);
 }
+
+}  // namespace
 
 LoginResult kept_waiting(const Login& login, const char* where) {
   return {End::kTimedOut,
@@ -59,8 +71,6 @@ LoginResult kept_waiting(const Login& login, const char* where) {
                       "fewer nodes, or look which of them do not answer",
                       place(login), where)};
 }
-
-}  // namespace
 
 asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Deadline deadline) {
   const auto executor = co_await asio::this_coro::executor;
@@ -72,7 +82,7 @@ asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Dea
   const std::string refused = co_await link->connect(login.address, login.port, deadline);
   if (!refused.empty()) {
     const End end = BootClock::now() >= deadline ? End::kTimedOut : End::kNoAnswer;
-    co_return LoginResult{end, place(login) + ": " + refused};
+    co_return LoginResult{end, place(login) + ": " + refused, Step::kReach};
   }
   // Only who has a connection waits here: hosts that are dead keep nobody waiting.
   const auto in_all = co_await gates.all()->enter(deadline);

@@ -7,12 +7,6 @@
 #include "ssh/link.hpp"
 
 namespace unplug::ssh {
-namespace {
-
-// sshd allows 10 (MaxSessions), and closing takes a round trip; Jepsen found 6 by experiment.
-constexpr std::size_t kMostChannels = 8;
-
-}  // namespace
 
 std::shared_ptr<Session> Session::make(asio::any_io_executor executor,
                                        std::function<void(std::string)> on_lost) {

@@ -18,30 +18,28 @@
 #include <string>
 
 #include "process/process.hpp"
-#include "ssh/login.hpp"
+#include "ssh/connection.hpp"
 
 namespace unplug::ssh {
 
 class Channel;
 
-class Session : public std::enable_shared_from_this<Session> {
+class Session final : public Connection, public std::enable_shared_from_this<Session> {
  public:
   // `on_lost` is called once, after all channels have ended as lost; not after close().
   static std::shared_ptr<Session> make(asio::any_io_executor executor,
                                        std::function<void(std::string why)> on_lost);
-  ~Session();
+  ~Session() override;
 
-  asio::awaitable<LoginResult> log_in(Login login, Deadline deadline);
+  asio::awaitable<LoginResult> log_in(Login login, Deadline deadline) override;
 
   // Starts `line` in a POSIX sh. Over the limit of channels it waits for one to close.
-  std::shared_ptr<Process> start(std::string_view line);
-  // The same for the one that must never wait (the heartbeat): a channel is kept free for it.
-  std::shared_ptr<Process> start_kept(std::string_view line);
+  std::shared_ptr<Process> start(std::string_view line) override;
+  std::shared_ptr<Process> start_kept(std::string_view line) override;
 
-  bool is_up() const { return up_; }
-  // The session is of no more use, by what its owner saw (a missed heartbeat).
-  void lose(std::string why);
-  void close();
+  bool is_up() const override { return up_; }
+  void lose(std::string why) override;
+  void close() override;
 
  private:
   explicit Session(asio::any_io_executor executor, std::function<void(std::string)> on_lost);

@@ -12,6 +12,7 @@
 
 #include "node/loop.hpp"
 #include "node/node.hpp"
+#include "scenario/lab.hpp"
 
 namespace unplug::test {
 
@@ -32,6 +33,6 @@ class Place {
 // Null, with the reason, where this place cannot be had.
 std::unique_ptr<Place> fake_place();
 std::unique_ptr<Place> local_place();
-std::unique_ptr<Place> ssh_place(std::string& why_not);
+std::unique_ptr<Place> ssh_place(scenario::SshBy by, std::string& why_not);
 
 }  // namespace unplug::test

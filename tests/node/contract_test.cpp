@@ -19,7 +19,8 @@ class Contract : public testing::TestWithParam<std::string> {
     std::string why_not;
     if (GetParam() == "fake") place_ = fake_place();
     if (GetParam() == "local") place_ = local_place();
-    if (GetParam() == "ssh") place_ = ssh_place(why_not);
+    if (GetParam() == "libssh2") place_ = ssh_place(scenario::SshBy::kLibssh2, why_not);
+    if (GetParam() == "ssh") place_ = ssh_place(scenario::SshBy::kProgram, why_not);
     if (!place_) GTEST_SKIP() << why_not;
     node_ = place_->make(loop_);
     node_->on_session([this](const node::SessionChange& change) { changes_.push_back(change); });
@@ -280,7 +281,7 @@ TEST_P(Contract, UploadsFilesAsTheyAre) {
   EXPECT_EQ(loop_.await(node_->upload({{"../x", ""}}, folder, within(5s))).end, End::kRefused);
 }
 
-INSTANTIATE_TEST_SUITE_P(Node, Contract, testing::Values("fake", "local", "ssh"),
+INSTANTIATE_TEST_SUITE_P(Node, Contract, testing::Values("fake", "local", "libssh2", "ssh"),
                          [](const auto& place) { return place.param; });
 
 }  // namespace

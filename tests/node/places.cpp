@@ -54,8 +54,11 @@ class LocalPlace final : public Place {
 
 class SshPlace final : public Place {
  public:
+  explicit SshPlace(scenario::SshBy by) : by_(by) {}
   std::unique_ptr<node::Node> make(Loop& loop) override {
-    return node::make_ssh_node(loop.executor(), sshd_.node(), {});
+    scenario::LabNode node = sshd_.node();
+    node.ssh_by = by_;
+    return node::make_ssh_node(loop.executor(), node, {});
   }
   void lose() override {
     sshd_.kill_children(SIGKILL);
@@ -64,6 +67,7 @@ class SshPlace final : public Place {
   void come_back() override { sshd_.start(); }
 
  private:
+  scenario::SshBy by_;
   // bash takes that for a login within a login and skips its start files: 150 ms an exec.
   Sshd sshd_{"SetEnv SHLVL=3"};
 };
@@ -72,9 +76,9 @@ class SshPlace final : public Place {
 
 std::unique_ptr<Place> fake_place() { return std::make_unique<FakePlace>(); }
 std::unique_ptr<Place> local_place() { return std::make_unique<LocalPlace>(); }
-std::unique_ptr<Place> ssh_place(std::string& why_not) {
+std::unique_ptr<Place> ssh_place(scenario::SshBy by, std::string& why_not) {
   if (!Sshd::available(why_not)) return nullptr;
-  return std::make_unique<SshPlace>();
+  return std::make_unique<SshPlace>(by);
 }
 
 }  // namespace unplug::test

@@ -1,11 +1,7 @@
 #include "node/ssh_node.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -16,6 +12,8 @@
 
 namespace unplug::test {
 namespace {
+
+// What both transports do alike is in sshd_variants_test.cpp.
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -48,16 +46,6 @@ class SshNode : public testing::Test {
   Loop loop_;
   std::unique_ptr<node::Node> node_;
 };
-
-TEST_F(SshNode, RefusesAHostWhoseKeyIsNotThePinnedOne) {
-  const Sshd sshd;
-  scenario::LabNode node = sshd.node();
-  const std::string seen = node.host_key;
-  node.host_key = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-  const Outcome outcome = connect(node);
-  EXPECT_EQ(outcome.end, End::kRefused);
-  EXPECT_TRUE(has(outcome.why, node.host_key) && has(outcome.why, seen)) << outcome.why;
-}
 
 TEST_F(SshNode, RefusesAnUnknownHostAndSaysWhatToDo) {
   const Sshd sshd;
@@ -183,72 +171,24 @@ TEST_F(SshNode, LogsInByTheAgentsKey) {
   ::unsetenv("SSH_AUTH_SOCK");
 }
 
-TEST_F(SshNode, EndsAtItsDeadlineWhenAPortSaysNothing) {
-  const int mute = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(::bind(mute, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  ASSERT_EQ(::listen(mute, 5), 0);
-  socklen_t size = sizeof address;
-  ::getsockname(mute, reinterpret_cast<sockaddr*>(&address), &size);
-  scenario::LabNode node;
-  node.address = "127.0.0.1";
-  node.port = ntohs(address.sin_port);
-  const Outcome outcome = connect(node, "/nonexistent", 400ms);
-  EXPECT_EQ(outcome.end, End::kTimedOut) << outcome.text();
-  EXPECT_TRUE(has(outcome.why, "did not speak SSH")) << outcome.why;
-  ::close(mute);
-  EXPECT_EQ(connect(node).end, End::kRefused) << "nothing listens there now";
-}
-
 TEST_F(SshNode, CloseEndsALoginThatIsUnderWay) {
   const Sshd sshd;
-  node_ = node::make_ssh_node(loop_.executor(), sshd.node(), {});
-  std::optional<Outcome> outcome;
-  asio::co_spawn(loop_.io(), node_->connect(within(20s)),
-                 [&](std::exception_ptr, Outcome ended) { outcome = std::move(ended); });
-  loop_.io().restart();
-  loop_.io().run_one();
-  node_->close();
-  ASSERT_TRUE(loop_.run_until([&] { return outcome.has_value(); }, 5s));
-  EXPECT_EQ(outcome->end, End::kRefused) << outcome->text();
-}
-
-TEST_F(SshNode, NoticesAFrozenServerByItsHeartbeat) {
-  const Sshd sshd;
-  node::SshTimes times;
-  times.heartbeat_every = 100ms;
-  times.heartbeat_within = 500ms;
-  ASSERT_TRUE(connect(sshd.node(), {}, 20s, times).ok());
-  std::vector<node::SessionChange> changes;
-  node_->on_session([&](const node::SessionChange& change) { changes.push_back(change); });
-  const std::vector<pid_t> frozen = sshd.session_pids();
-  for (const pid_t pid : frozen) ::kill(pid, SIGSTOP);
-  EXPECT_TRUE(loop_.run_until([&] { return changes.size() == 2; }));
-  for (const pid_t pid : frozen) ::kill(pid, SIGKILL);
-  ASSERT_EQ(changes.size(), 2u);
-  EXPECT_TRUE(has(changes[0].why, "heartbeat")) << changes[0].why;
-  EXPECT_EQ(changes[1].session, node::Session::kReconnected);
-}
-
-TEST_F(SshNode, ReadsPastWhatTheLoginShellPrints) {
-  const Sshd sshd(
-      "ForceCommand echo welcome; echo motd >&2; printf \"\\\\036 x\"; eval "
-      "\"$SSH_ORIGINAL_COMMAND\"");
-  ASSERT_EQ(connect(sshd.node()).text(), "exited 0");
-  const Outcome outcome = loop_.await(node_->exec({"echo out; echo err >&2; exit 3"}, within(10s)));
-  EXPECT_EQ(outcome.text(), "exited 3");
-  EXPECT_EQ(outcome.out, "out\n");
-  EXPECT_EQ(outcome.err, "err\n");
-  EXPECT_EQ(loop_.await(node_->ask("echo b", within(10s))).out, "b\n");
-}
-
-TEST_F(SshNode, RefusesAnAccountWithoutAShell) {
-  const Sshd sshd("ForceCommand echo This account is not available.; exit 1");
-  const Outcome outcome = connect(sshd.node());
-  EXPECT_EQ(outcome.end, End::kRefused) << outcome.text();
-  EXPECT_TRUE(has(outcome.why, "This account is not available")) << outcome.why;
+  for (const auto by : {scenario::SshBy::kLibssh2, scenario::SshBy::kProgram}) {
+    for (const bool looked_up : {false, true}) {
+      scenario::LabNode node = sshd.node();
+      node.ssh_by = by;
+      node_ = node::make_ssh_node(loop_.executor(), node, {});
+      std::optional<Outcome> outcome;
+      asio::co_spawn(loop_.io(), node_->connect(within(20s)),
+                     [&](std::exception_ptr, Outcome ended) { outcome = std::move(ended); });
+      loop_.io().restart();
+      loop_.io().run_one();
+      ASSERT_TRUE(loop_.run_until([&] { return !looked_up || !node_->way().place.empty(); }));
+      node_->close();
+      ASSERT_TRUE(loop_.run_until([&] { return outcome.has_value(); }, 5s));
+      EXPECT_EQ(outcome->end, End::kRefused) << outcome->text();
+    }
+  }
 }
 
 TEST_F(SshNode, BelievesTheSignalThoughAChildHoldsTheOutput) {
@@ -299,16 +239,6 @@ TEST_F(SshNode, SixtyNodesBehindOneNarrowServerAllGetIn) {
   EXPECT_EQ(gates.to("127.0.0.1")->most_inside(), 5u);
   EXPECT_LE(gates.all()->most_inside(), 5u);
   EXPECT_EQ(gates.to("127.0.0.1")->inside() + gates.all()->inside(), 0u);
-}
-
-TEST_F(SshNode, SaysThatTheServerHasNoMoreChannels) {
-  const Sshd sshd("MaxSessions 2");
-  ASSERT_TRUE(connect(sshd.node()).ok());
-  // The resident shell has the other one.
-  const node::Opened stays = loop_.await(node_->open("exec cat", within(10s)));
-  ASSERT_TRUE(stays.stream);
-  const Outcome outcome = loop_.await(node_->exec({"true"}, within(10s)));
-  EXPECT_TRUE(has(outcome.why, "MaxSessions")) << outcome.text();
 }
 
 // A server that has no channel left for the heartbeat lives all the same.

@@ -105,9 +105,13 @@ Sshd::Sshd(const std::string& extra) : port_(free_port()) {
       << "\nAuthorizedKeysFile " << file("authorized_keys") << "\nPidFile none\nUsePAM no\n"
       << "UseDNS no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
       << "MaxStartups 100\nLogLevel QUIET\n";
+  read_pin();
+  start();
+}
+
+void Sshd::read_pin() {
   std::istringstream line(run_program({"/usr/bin/ssh-keygen", "-l", "-f", file("host.pub")}));
   line >> pin_ >> pin_;
-  start();
 }
 
 Sshd::~Sshd() {
@@ -150,6 +154,12 @@ void Sshd::new_host_key() {
   fs::remove(file("host"));
   fs::remove(file("host.pub"));
   run_program({"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file("host")});
+}
+
+void Sshd::only_host_key(const std::string& name) {
+  fs::rename(file(name), file("host"));
+  fs::rename(file(name + ".pub"), file("host.pub"));
+  read_pin();
 }
 
 scenario::LabNode Sshd::node() const {

@@ -27,6 +27,7 @@ class Sshd {
   void kill_children(int signal);  // the sessions: sshd's own children
   std::vector<pid_t> session_pids() const;
   void new_host_key();
+  void only_host_key(const std::string& name);  // this key file of the folder, from now on
 
   // A node of a lab file: pinned to the key that it had at the start.
   scenario::LabNode node() const;
@@ -35,6 +36,8 @@ class Sshd {
   int port() const { return port_; }
 
  private:
+  void read_pin();
+
   std::filesystem::path folder_;
   int port_ = 0;
   pid_t pid_ = -1;

@@ -42,6 +42,11 @@ TEST(GoodFiles, LabHasItsDefaultsAtEachNode) {
   EXPECT_EQ(node.user, "render");
   EXPECT_EQ(node.identity.find('~'), std::string::npos);
   EXPECT_TRUE(node.identity.ends_with("/.ssh/id_ed25519"));
+  EXPECT_EQ(node.ssh_config, (kGood / "ssh_config").string());
+  EXPECT_EQ(node.ssh_by, SshBy::kLibssh2);
+  EXPECT_EQ(node.port, 22);
+  EXPECT_EQ(loaded.lab->nodes.at(2).ssh_by, SshBy::kProgram);
+  EXPECT_EQ(loaded.lab->nodes.at(2).port, std::nullopt) << "as OpenSSH is configured";
   EXPECT_EQ(node.root, Root::kSudo);
   EXPECT_EQ(loaded.lab->links.at(0).far.address, "10.78.0.2/30");
   EXPECT_EQ(loaded.lab->limits.disk_floor, 8U << 20U);

@@ -251,9 +251,10 @@ const std::vector<WrongFile>& wrong_files() {
      R"(7:5: this node has no "address"; write "address": "10.77.0.11")"},
     {kLab, R"("port": 22)", R"("port": 70000)", kShape,
      R"(7:78: there is no port 70000; write 1 to 65535)"},
-    {kLab, R"("user": "render", )", "", kMeaning,
-     R"(7:5: node "mini1" has no user; write "user" here, or once in "ssh"
-9:5: node "mini2" has no user; write "user" here, or once in "ssh")"},
+    {kLab, R"("address": "10.77.0.11")", R"("address": "-oProxyCommand=x")", kShape,
+     R"(7:56: "-oProxyCommand=x" is no address; write the host's name or address)"},
+    {kLab, R"("transport": "libssh2")", R"("transport": "openssh")", kShape,
+     R"(5:100: "transport" cannot be "openssh"; one of "auto", "libssh2" and "ssh")"},
     {kLab, R"("host_key": "SHA256:g0)", R"("host_key": "MD5:g0)", kShape,
      R"(8:19: "host_key" is no fingerprint; write SHA256: and 43 characters, as `ssh-keygen -lf` prints it)"},
     {kLab, R"("root": "sudo")", R"("root": "su")", kShape,
