@@ -230,11 +230,12 @@ try_to_fire() {
   # A guard that is gone, its number somebody else's, shows in the next `tell`: nobody reads it.
   state_of $$ || proc_state=gone
   case $proc_state in T | Z | X | gone) not_so "the guard is gone or stopped" || return 1 ;; esac
+  found_words=''
   [ -z "$process_params" ] || bind_victims || return 1
   # SAFETY: who takes over after us learns from this file that there is something to undo.
   printf '' >"$fault_folder/fired" || not_so "cannot write to $fault_folder" || return 1
   fired=yes
-  tell "firing $now_cs"
+  tell "${found_words}firing $now_cs" # at once: each word wakes the guard, which takes our CPU
   fire >/dev/null || return 1
   now
   tell "fired $now_cs"
@@ -264,15 +265,16 @@ in_background() {
   exec 7<&- 8>&-
 }
 
-# Every process parameter: found, noted on the disk, told to the guard. Then fire may look at it.
+# Every process parameter: found, noted on the disk; what the guard is told of it is in $found_words.
+# Then fire may look at it.
 bind_victims() {
-  victims=
+  victims='' found_words=''
   for victim in $process_params; do
     eval "set -- \"\$UNPLUG_${victim%%=*}_PART\" \"\$UNPLUG_${victim%%=*}_SEAT\" \"\$UNPLUG_${victim%%=*}_FOUND\""
     still_held || bind "$1" "$2" "$3" || return 1
     set_victim "${victim#*=}" "$found_pid" "$found_start" "$boot_id"
     victims="$victims$1 $2 $found_pid $found_start $boot_id$newline"
-    tell "bound ${victim#*=} $1 $2 $found_pid $found_start"
+    found_words="${found_words}bound ${victim#*=} $1 $2 $found_pid $found_start$newline"
   done
   printf '%s' "$victims" >"$fault_folder/bound" || not_so "cannot write to $fault_folder"
 }

@@ -139,13 +139,14 @@ def markdown(found):
     text += (f"{facts['cores']} cores ({facts['cpu']}), {facts['memory_gb']} GB, {facts['system']}; {facts['openssh']}; "
              f"libssh2 {facts['libssh2']}; clustershell {facts['clustershell']}. Client, servers and nodes share these "
              f"cores. Load before {facts['load'][0]:.1f}, after {facts['load_after'][0]:.1f}.\n\n")
-    parts = {name: part["figures"] for name, part in found["parts"].items()}
+    parts = {name: part["figures"] for name, part in found["parts"].items() if not part["failed"]}
     rows = [[what, number(float(value)), goal, "yes" if met else "NO"] for what, value, goal, met in goals(parts)]
     text += table(["goal", "figure", "wanted", "met"], rows)
     makers = {"connect": connect, "talk": talk, "fire": fire, "relay": relay, "scenario": scenario,
               "slowdown": slowdown, "thousand": thousand, "pure": pure}
     for name, part in found["parts"].items():
-        text += f"\n## {name}\n\n" + makers[name](part["figures"])
+        text += f"\n## {name}\n\n"
+        text += f"FAILED: {part['failed']}\n" if part["failed"] else makers[name](part["figures"])
         if part["busy_before"] > machine.BUSY:
             text += f"\n**Taken under load**: others used {part['busy_before']:.0%} of the machine just before.\n"
     return text
