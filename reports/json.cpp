@@ -47,14 +47,21 @@ Json finding_json(const check::Finding& finding) {
 
 Json result_json(const check::Judged& judged) {
   const check::Result& result = judged.result;
-  Json faults = Json::array(), findings = Json::array();
+  Json faults = Json::array(), skews = Json::array(), findings = Json::array();
   for (const check::FaultFinding& fault : result.faults) faults.push_back(fault_json(fault));
+  for (const check::SkewFinding& skew : result.skews) {
+    skews.push_back({{"ids", skew.ids},
+                     {"instances", skew.instances},
+                     {"surely_ns", skew.surely_ns},
+                     {"at_most_ns", skew.at_most_ns}});
+  }
   for (const check::Finding& finding : result.findings) findings.push_back(finding_json(finding));
   return {{"scenario", judged.scenario.name},
           {"verdict", check::to_text(result.verdict)},
           {"exit", static_cast<int>(check::exit_of(result.verdict))},
           {"why", result.why},
           {"faults", std::move(faults)},
+          {"skews", std::move(skews)},
           {"findings", std::move(findings)},
           {"by_hand", result.by_hand}};
 }

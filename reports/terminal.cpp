@@ -194,6 +194,10 @@ std::string terminal(const check::Judged& judged, const TerminalStyle& style) {
   if (faults.size() > kMostFaults) {
     page.line(fmt::format("        ... and {} more, see result.json", faults.size() - kMostFaults));
   }
+  for (const check::SkewFinding& skew : judged.result.skews) {
+    page.row(Tone::kQuiet, "skew",
+             safe(fmt::format("{}: {}", fmt::join(skew.ids, ", "), skew.text)));
+  }
   write_recovery(page, judged.journal);
   write_findings(page, judged.result);
   write_by_hand(page, judged, style);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "base/shell.hpp"
@@ -45,12 +46,18 @@ Exit exit_of(const Outcome& outcome) {
   return Exit::kInternal;
 }
 
-// What was no pass, out of the run's own result.
-std::vector<std::string> words_of(const fs::path& folder) {
+std::set<fs::path> entries_of(const fs::path& folder) {
+  std::set<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder)) entries.insert(entry.path());
+  return entries;
+}
+
+// What was no pass, out of the run's own result: the folder may hold those of an earlier campaign.
+std::vector<std::string> words_of(const fs::path& folder, const std::set<fs::path>& earlier) {
   std::vector<std::string> words;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
-    std::ifstream in(entry.path() / "result.json");
+  for (const fs::path& entry : entries_of(folder)) {
+    if (earlier.contains(entry)) continue;
+    std::ifstream in(entry / "result.json");
     const auto result = nlohmann::json::parse(in, nullptr, false);
     if (!result.is_object()) continue;
     for (const auto& fault : result.value("faults", nlohmann::json::array())) {
@@ -114,6 +121,7 @@ class Repeat {
     run.round = work.round;
     run.folder = options_.out / fmt::format("{}-{}", work.scenario.stem().string(), work.round);
     fs::create_directories(run.folder);
+    const std::set<fs::path> earlier = entries_of(run.folder);
     std::vector<std::string> words = options_.words;
     words.push_back(fs::absolute(work.scenario).string());
     words.emplace_back("--out");
@@ -125,7 +133,7 @@ class Repeat {
     std::ofstream(run.folder / "output") << outcome.out << outcome.why;
     run.took = BootClock::now() - begun;
     run.exit = exit_of(outcome);
-    run.words = words_of(run.folder);
+    run.words = words_of(run.folder, earlier);
     done_(run);
     outcome_.runs.push_back(std::move(run));
   }

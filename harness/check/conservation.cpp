@@ -55,10 +55,8 @@ void add_foreign(Violations& found, const ItemSnapshot& before, const ItemSnapsh
 
 class Judge {
  public:
-  explicit Judge(const History& run) : run_(run), before_(run.items_before()) {
-    if (before_ == nullptr) return;
-    for (const ItemEntry& entry : before_->items) known_.insert(entry.item);
-  }
+  explicit Judge(const History& run)
+      : run_(run), before_(run.items_before()), known_(run.handed_in()) {}
 
   Answer answer() {
     look_at_all();

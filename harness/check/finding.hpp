@@ -45,10 +45,19 @@ struct FaultFinding {
   std::vector<Witness> witnesses;
 };
 
+// Faults that were fired together.
+struct SkewFinding {
+  std::vector<std::string> ids;
+  std::size_t instances = 0;
+  std::int64_t surely_ns = 0, at_most_ns = 0;  // the first from the last
+  std::string text;                            // "4 fired at most 30 ms apart"
+};
+
 struct Result {
   Verdict verdict = Verdict::kInconclusive;
   std::string why;  // one sentence
   std::vector<FaultFinding> faults;
+  std::vector<SkewFinding> skews;
   std::vector<Finding> findings;
   std::vector<std::string> by_hand;  // what a person must still undo
 };

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "check/items.hpp"
 #include "check/judge.hpp"
 #include "check/processes.hpp"
+#include "check/skew.hpp"
 
 namespace unplug::check {
 
@@ -105,6 +107,7 @@ struct History {
   bool embedded = false;
   std::map<std::string, Phase> phases;
   std::vector<FaultRecord> faults;  // in the order in which they were planned
+  std::vector<Skew> skews;          // of those that were fired together
   Processes processes;
   std::vector<ItemSnapshot> item_snapshots;
   std::map<std::string, std::vector<Sighting>> sightings;  // item -> states seen
@@ -126,7 +129,11 @@ struct History {
   std::optional<Span> started() const;  // phase `run` began
   std::vector<const FaultRecord*> faults_of(const std::vector<std::string>& ids) const;
   const ItemSnapshot* items_before() const;  // the items that exist
-  const ItemSnapshot* items_final() const;   // the last clean one of `after`
+  // The items of this run: those, and what its workers had begun before the list was taken. On a
+  // busy machine a fault that is armed on its node may fire before the list is taken. Empty without
+  // a list.
+  std::set<std::string> handed_in() const;
+  const ItemSnapshot* items_final() const;  // the last clean one of `after`
   std::string node_of(const std::string& seat) const;
   // The id of the target's first observer of a kind ("log", "files", "processes").
   std::string observer(const std::string& kind) const;

@@ -50,6 +50,7 @@ class Builder {
     }
     if (!events_.empty()) history_.end = Span{events_.back().t, events_.back().t};
     history_.faults = faults_.settled(history_, case_);
+    history_.skews = judge_skews(*case_.scenario, history_.faults);
     return std::move(history_);
   }
 

@@ -50,6 +50,11 @@ FaultFinding finding_of(const History& run, const FaultRecord& fault) {
   return finding;
 }
 
+SkewFinding finding_of(const Skew& skew) {
+  const std::string text = fmt::format("{} fired {} apart", skew.instances, people(skew.apart));
+  return {skew.ids, skew.instances, skew.apart.lo, skew.apart.hi, text};
+}
+
 // --- expectations ------------------------------------------------------------------------------
 
 std::string display_name(const scenario::Expectation& expectation) {
@@ -125,6 +130,7 @@ Result judge(const Case& c) {
     result.faults.push_back(finding_of(run, fault));
     result.by_hand.insert(result.by_hand.end(), fault.by_hand.begin(), fault.by_hand.end());
   }
+  for (const Skew& skew : run.skews) result.skews.push_back(finding_of(skew));
   const bool never_began = run.closed == "preflight";
   for (std::size_t i = 0; i < c.scenario->expect.size(); ++i) {
     const scenario::Expectation& expectation = c.scenario->expect[i];

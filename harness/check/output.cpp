@@ -108,7 +108,11 @@ class Comparison {
   void missing(const Output& want) {
     if (cancelled_.contains(want.item)) return;
     const Witness witness{want.seq, "baseline", name_of(want) + " is in the baseline only"};
-    if (captured()) {
+    if (!q_.run.started()) {
+      unknown_.push_back(
+          {want.seq, "baseline",
+           name_of(want) + ": the target never came up, so nothing was asked of it"});
+    } else if (captured()) {
       ++missing_;
       wrong_.push_back(witness);
     } else {

@@ -90,14 +90,14 @@ std::optional<Answer> items_lost(const Question& q) {
     return Answer{Says::kCannotTell, "no clean snapshots of the items before and after", {}};
   }
   std::vector<Witness> lost;
-  for (const ItemEntry& entry : before->items) {
-    const auto states = after->states_of(entry.item);
+  for (const std::string& item : q.run.handed_in()) {
+    const auto states = after->states_of(item);
     const bool kept = std::any_of(states.begin(), states.end(), [&](const std::string& state) {
       return done_state(q.target, state) || !terminal_state(q.target, state);
     });
     if (kept) continue;
     lost.push_back(
-        {after->seq, "", entry.item + (states.empty() ? " is gone" : " is in " + states.front())});
+        {after->seq, "", item + (states.empty() ? " is gone" : " is in " + states.front())});
   }
   if (lost.empty()) return std::nullopt;
   const std::string text = fmt::format("{} items lost or failed", lost.size());

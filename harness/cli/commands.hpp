@@ -48,6 +48,7 @@ struct PlanCommand {
   LookupOptions lookup;
   LabOptions lab;
   std::optional<std::uint64_t> seed;
+  bool exact = false;  // every call as it will be sent
   std::vector<std::string> argv;
 };
 Exit plan(const PlanCommand& command);

@@ -75,6 +75,7 @@ void add_plan(CLI::App& app, PlanCommand& command) {
   add_lookup(app, command.lookup);
   app.add_option("--seed", command.seed, "for everything that is drawn; default: the scenario's")
       ->type_name("N");
+  app.add_flag("--exact", command.exact, "every call as it will be sent, with its parameters");
 }
 
 void add_validate(CLI::App& app, ValidateCommand& command) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/shell.hpp"
 #include "base/units.hpp"
 #include "cli/bring_lab.hpp"
 #include "cli/commands.hpp"
@@ -26,17 +27,32 @@ void print_fault(const run::FaultPlan& fault) {
              to_text(fault.hard));
 }
 
-void print_calls(const scenario::Bundle& bundle, const run::Plan& plan) {
+// "farm start, worker-1", "process_kill verify, kill, victim": what is called and for what, without
+// the parameters that most calls share.
+std::string short_line(const run::Call& call) {
+  if (!call.own.empty()) return call.own;
+  std::string text = call.name + " " + call.verb;
+  for (const std::string& arg : call.args) text += " " + shell_quoted(arg);
+  for (const auto& [name, value] : call.vars) {
+    if (name == "UNPLUG_SEAT" || name == "UNPLUG_FAULT" || name == "UNPLUG_ROLE")
+      text += ", " + value;
+  }
+  return text;
+}
+
+// One line for each call; the same call twice is told once.
+void print_calls(const scenario::Bundle& bundle, const run::Plan& plan, bool exact) {
   const auto calls = run::planned_calls(bundle, plan);
   for (const std::string& host : plan.hosts) {
     fmt::print("\n{}\n", host);
     std::set<std::string> said;
     for (const auto& [phase, when, call] : calls) {
       if (call.node != host || !said.insert(call.line()).second) continue;
-      fmt::print("  {:<10} {}\n", phase, call.line());
+      fmt::print("  {:<10} {}\n", phase, exact ? call.line() : short_line(call));
       if (!when.empty()) fmt::print("  {:<10} # only if {}\n", "", when);
     }
   }
+  if (!exact) fmt::print("\n--exact shows each as it will be sent, with its parameters\n");
 }
 
 }  // namespace
@@ -58,7 +74,7 @@ Exit plan(const PlanCommand& command) {
   for (const auto& seat : planned.seats) fmt::print("  {} on {}\n", seat.seat.text(), seat.node);
   fmt::print("\nfaults\n");
   for (const auto& fault : planned.faults) print_fault(fault);
-  print_calls(bundle, planned);
+  print_calls(bundle, planned, command.exact);
   Console console;
   const auto problems = run::probe_lab(bundle, planned, console);
   fmt::print("\n");

@@ -53,6 +53,18 @@ struct Resident::Place {
 Resident::Resident(asio::any_io_executor executor, std::function<std::shared_ptr<Process>()> start)
     : start_(std::move(start)), next_(std::move(executor)) {}
 
+asio::awaitable<Outcome> Resident::begin(Deadline deadline) {
+  const auto self = shared_from_this();
+  if (!shell_ || shell_->ended) shell_ = start_();
+  const std::shared_ptr<Process> shell = shell_;
+  const auto known = [&shell] { return shell->begun || shell->ended || shell->abandoned; };
+  while (!known() && BootClock::now() < deadline) co_await shell->changed.wait(deadline);
+  if (shell->ended) co_return ended_shell(*shell->ended);
+  if (!shell->begun) co_return timed_out("no answer of the resident shell");
+  Outcome outcome = to_outcome({Ending::How::kExited, 0, {}, {}});
+  co_return outcome;
+}
+
 asio::awaitable<Outcome> Resident::ask(std::string line, Deadline deadline) {
   const Place place(shared_from_this());
   const auto begun = BootClock::now();

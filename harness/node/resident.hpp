@@ -21,6 +21,9 @@ class Resident : public std::enable_shared_from_this<Resident> {
   // `start` starts a POSIX sh that reads commands from its stdin.
   Resident(asio::any_io_executor executor, std::function<std::shared_ptr<Process>()> start);
 
+  // Starts the shell and waits until it runs, so that a node without one is told at once.
+  asio::awaitable<Outcome> begin(Deadline deadline);
+
   asio::awaitable<Outcome> ask(std::string line, Deadline deadline);
 
   // The shell, and who waits for it, belong to a session that is gone.

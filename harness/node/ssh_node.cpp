@@ -153,7 +153,7 @@ asio::awaitable<Outcome> Core::connect(Deadline deadline) {
   way.failed = to_step(result.step);
   Outcome outcome = login_outcome(result);
   if (outcome.ok()) {
-    outcome = co_await resident->ask(":", deadline);
+    outcome = co_await resident->begin(deadline);
     if (outcome.ok()) {
       stand(Session::kConnected);
     } else {
@@ -244,29 +244,32 @@ asio::awaitable<void> Core::beat(std::shared_ptr<ssh::Connection> session) {
   const auto self = shared_from_this();
   std::unique_ptr<Stream> echo;
   for (int number = 0; session->is_up(); ++number) {
+    // Whoever calls us has just heard from it.
+    const Deadline next = within(times_.heartbeat_every);
+    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
+    if (!session->is_up()) co_return;
     const bool answered = co_await beat_once(echo, *session, number);
     if (!answered && session->is_up()) {
       session->lose(
           fmt::format("no answer to the heartbeat within {}", for_people(times_.heartbeat_within)));
       co_return;
     }
-    const Deadline next = within(times_.heartbeat_every);
-    while (session->is_up() && BootClock::now() < next) co_await changed.wait(next);
   }
 }
 
-// An echo that ended (someone killed it) is started again; only silence is a missed beat.
+// Only silence is a missed beat: an echo that ended (someone killed it) is started again, and a
+// server that refuses the channel has answered.
 asio::awaitable<bool> Core::beat_once(std::unique_ptr<Stream>& echo, ssh::Connection& session,
                                       int number) {
   Deadline deadline = within(times_.heartbeat_within);
   const std::string word = std::to_string(number);
   while (session.is_up() && BootClock::now() < deadline) {
     if (!echo || echo->ended()) {
-      auto process = session.start("while read -r beat; do echo \"$beat\"; done");
       // The login shell's start files may take their time; a frozen server is seen a bit later.
+      auto process = session.start_kept("while read -r beat; do echo \"$beat\"; done");
       Opened opened = co_await open_stream(std::move(process), within(times_.login_within));
       echo = std::move(opened.stream);
-      if (!echo) co_return false;
+      if (!echo) co_return opened.outcome.end == End::kRefused;
       deadline = within(times_.heartbeat_within);
     }
     co_await echo->write_line(word, deadline);

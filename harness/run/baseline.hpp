@@ -18,8 +18,8 @@ struct Baseline {
   std::string why;  // when it did not pass
 };
 
-// Puts baseline/journal.jsonl into the run's folder, and baseline-failed/journal.jsonl where a first
-// one failed and was repeated. Journals its own phase and `baseline_ref`.
+// Puts baseline/journal.jsonl into the run's folder, and baseline-failed/journal.jsonl where a
+// first one failed and was repeated. Journals its own phase and `baseline_ref`.
 asio::awaitable<Baseline> baseline(Stage& stage);
 
 // What the baseline depends on: another key, another baseline.

@@ -10,6 +10,8 @@
 
 namespace unplug::run {
 
+namespace asio = boost::asio;
+
 struct SshFacts {
   std::string node;
   std::string stated_address;  // of the lab file

@@ -9,6 +9,7 @@
 #include "run/capture.hpp"
 #include "run/faults.hpp"
 #include "run/foreign.hpp"
+#include "run/node_clocks.hpp"
 #include "run/observation.hpp"
 #include "run/preflight.hpp"
 #include "run/remote.hpp"

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/open_files.hpp"
 #include "base/shell.hpp"
 #include "base/write_file.hpp"
 #include "journal/event.hpp"
@@ -34,6 +35,7 @@ class Healer {
   Healer(const scenario::Lab& lab, const HealOptions& options, Progress& progress,
          asio::any_io_executor executor)
       : lab_(lab), options_(options), progress_(progress), executor_(executor), bell_(executor) {
+    need_open_files_for(lab.nodes.size());
     for (const auto& node : lab.nodes) {
       nodes_[node.name] = node::make_ssh_node(executor, node, lab.known_hosts);
     }

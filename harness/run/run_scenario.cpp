@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/open_files.hpp"
 #include "base/sha256.hpp"
 #include "node/local.hpp"
 #include "node/ssh_node.hpp"
@@ -15,6 +16,9 @@
 #include "run/exercise.hpp"
 #include "run/foreign.hpp"
 #include "run/ledger.hpp"
+#include "run/node_clocks.hpp"
+#include "run/node_facts.hpp"
+#include "run/node_locks.hpp"
 #include "run/preflight.hpp"
 #include "run/remote.hpp"
 
@@ -294,6 +298,7 @@ class Run {
 RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const RunOptions& options,
                         Progress& progress) {
   RunOutcome outcome;
+  need_open_files_for(plan.nodes.size());
   outcome.folder = new_folder(bundle, options.out);
   asio::io_context io(1);
   Context context(bundle, plan, io.get_executor(), progress);
@@ -328,6 +333,7 @@ RunOutcome run_scenario(const scenario::Bundle& bundle, const Plan& plan, const 
 }
 
 Problems probe_lab(const scenario::Bundle& bundle, const Plan& plan, Progress& progress) {
+  need_open_files_for(plan.nodes.size());
   asio::io_context io(1);
   Context context(bundle, plan, io.get_executor(), progress);
   make_nodes(context);

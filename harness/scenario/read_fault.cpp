@@ -93,6 +93,7 @@ Fault read_fault(Sheet& sheet, const Value& value, const Context& context,
   read_trigger(sheet, object, context, scenario, fault);
   read_hold(sheet, object, injector, context, fault);
   read_tolerance(sheet, object.find("tolerance"), fault);
+  if (const Value* skew = object.find("skew")) sheet.read(*skew, "skew", fault.skew);
   if (injector != nullptr) {
     read_fault_params(sheet, object, *injector, context, scenario, fault);
   } else {

@@ -57,7 +57,7 @@ class ParamReader {
     const std::vector<std::string> params = names_of(injector_.params);
     std::vector<std::string> names = params;
     for (const char* key : {"id", "at", "when", "after", "with", "between", "before", "during",
-                            "plus", "for", "tolerance", "about"}) {
+                            "plus", "for", "tolerance", "skew", "about"}) {
       names.emplace_back(key);
     }
     std::string mend = params.empty() ? "it has no parameters" : "it takes " + listed(params);

@@ -16,9 +16,9 @@ const std::vector<std::string> kTypes = {"text",    "integer", "duration",  "byt
 // A parameter stands in a fault beside the fault's own keys, and in the script's environment
 // beside unplug's own variables.
 const std::vector<std::string> kNotParams = {
-    "id",     "inject", "about",  "asks", "at",        "when",  "after", "with",    "between",
-    "before", "for",    "during", "plus", "tolerance", "fault", "role",  "root_by", "lease",
-    "hard",   "hold",   "seat",   "root", "scratch",   "peers", "logs",  "lab"};
+    "id",     "inject", "about",  "asks", "at",        "when",    "after", "with", "between",
+    "before", "for",    "during", "plus", "tolerance", "skew",    "fault", "role", "root_by",
+    "lease",  "hard",   "hold",   "seat", "root",      "scratch", "peers", "logs", "lab"};
 
 class InjectorReader {
  public:

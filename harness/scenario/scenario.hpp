@@ -63,6 +63,8 @@ struct Fault {
   // Largest difference between asked and reached; steps for a `when` number, else time.
   std::optional<double> tolerance_steps;
   std::optional<Duration> tolerance_time;
+  // How far apart at most its instances, and the faults that are fired `with` it, may be fired.
+  std::optional<Duration> skew;
 };
 
 // How a process should end: by a code, or by a signal ("TERM").

@@ -26,6 +26,8 @@ class Connection {
 
   // Starts `line` in a POSIX sh. Over the limit of channels it waits for one to close.
   virtual std::shared_ptr<Process> start(std::string_view line) = 0;
+  // The same for the one that must never wait (the heartbeat): a channel is kept free for it.
+  virtual std::shared_ptr<Process> start_kept(std::string_view line) = 0;
 
   virtual bool is_up() const = 0;
   // It is of no more use, by what its owner saw (a missed heartbeat).

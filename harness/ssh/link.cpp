@@ -153,8 +153,9 @@ ssize_t Link::receive(libssh2_socket_t fd, void* bytes, size_t size, int flags, 
   const int error = errno;
 #ifdef __linux__
   // Nagle at sshd's side meets our delayed acknowledgement: 40 ms on the first channel after
-  // login without this, 2 ms with it (measured with OpenSSH 9.2). Not sticky, hence each time.
-  set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+  // login without this, 2 ms with it (measured with OpenSSH 9.2). Not sticky, hence each time; a
+  // banner is read byte by byte, and a byte needs none.
+  if (got > 1) set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
 #endif
   if (got >= 0) return got;
   self.dry_ = error == EAGAIN || error == EWOULDBLOCK;

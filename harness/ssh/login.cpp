@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/this_coro.hpp>
+
 #include "ssh/auth.hpp"
+#include "ssh/gate.hpp"
 #include "ssh/host_key.hpp"
 #include "ssh/known_hosts.hpp"
 #include "ssh/link.hpp"
@@ -41,16 +44,9 @@ std::string known_text(const Login& login) {
   return text;
 }
 
-}  // namespace
-
-asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Deadline deadline) {
-  const std::string refused = co_await link->connect(login.address, login.port, deadline);
-  if (!refused.empty()) {
-    const End end = BootClock::now() >= deadline ? End::kTimedOut : End::kNoAnswer;
-    co_return LoginResult{end, place(login) + ": " + refused, Step::kReach};
-  }
+asio::awaitable<LoginResult> handshake_and_key(std::shared_ptr<Link> link, Login login,
+                                               Deadline deadline) {
   if (!link->begin_session()) co_return LoginResult{End::kRefused, "libssh2 has no memory"};
-
   const KnownKeys known = login.host_key.empty()
                               ? known_keys(known_text(login), login.address, login.port)
                               : KnownKeys{};
@@ -65,6 +61,33 @@ asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Dea
   const std::string wrong = check_host_key(seen_host_key(link->session()), login, known);
   if (!wrong.empty()) co_return LoginResult{End::kRefused, wrong, Step::kHostKey};
   co_return co_await authenticate(link, login, deadline);
+}
+
+}  // namespace
+
+LoginResult kept_waiting(const Login& login, const char* where) {
+  return {End::kTimedOut,
+          fmt::format("{}: its turn to log in did not come before the deadline: {}; give the run "
+                      "fewer nodes, or look which of them do not answer",
+                      place(login), where)};
+}
+
+asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Deadline deadline) {
+  const auto executor = co_await asio::this_coro::executor;
+  Gates& gates = Gates::of(executor);
+  // sshd counts a connection from its first moment on.
+  const auto at_address = co_await gates.to(login.address)->enter(deadline);
+  if (!at_address) co_return kept_waiting(login, "others were logging in at this address");
+
+  const std::string refused = co_await link->connect(login.address, login.port, deadline);
+  if (!refused.empty()) {
+    const End end = BootClock::now() >= deadline ? End::kTimedOut : End::kNoAnswer;
+    co_return LoginResult{end, place(login) + ": " + refused, Step::kReach};
+  }
+  // Only who has a connection waits here: hosts that are dead keep nobody waiting.
+  const auto in_all = co_await gates.all()->enter(deadline);
+  if (!in_all) co_return kept_waiting(login, "too many others were logging in");
+  co_return co_await handshake_and_key(link, login, deadline);
 }
 
 }  // namespace unplug::ssh

@@ -44,6 +44,9 @@ struct LoginResult {
   bool ssh_could = false;  // the ssh program can what failed here
 };
 
+// It waited for its turn (gate.hpp) until the deadline: `where`, in words.
+LoginResult kept_waiting(const Login& login, const char* where);
+
 asio::awaitable<LoginResult> log_in(std::shared_ptr<Link> link, Login login, Deadline deadline);
 
 }  // namespace unplug::ssh

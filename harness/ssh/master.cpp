@@ -12,6 +12,7 @@
 
 #include "process/script.hpp"
 #include "ssh/complaint.hpp"
+#include "ssh/gate.hpp"
 
 namespace unplug::ssh {
 namespace {
@@ -126,6 +127,8 @@ asio::awaitable<LoginResult> Master::log_in(Login login, Deadline deadline) {
       ::access((login.identity + ".pub").c_str(), R_OK) != 0) {
     co_return not_there(login);
   }
+  const auto at_address = co_await Gates::of(executor_).to(login.address)->enter(deadline);
+  if (!at_address) co_return kept_waiting(login, "others were logging in at this address");
   folder_ = private_folder();
   if (folder_.empty()) {
     co_return LoginResult{End::kRefused, "no folder for ssh's socket can be made in /tmp"};
@@ -170,19 +173,35 @@ asio::awaitable<void> Master::watch() {
   if (up_) end(how_it_went(*process_));
 }
 
+// Null when there is no session; the process has ended then.
+std::shared_ptr<MuxClient> Master::client_for(std::string_view line,
+                                              std::shared_ptr<Process>& process) {
+  process = std::make_shared<Process>(executor_);
+  if (up_) return std::make_shared<MuxClient>(executor_, process, std::string(line));
+  process->finish({Ending::How::kRefused, -1, {}, "there is no session"});
+  return nullptr;
+}
+
 std::shared_ptr<Process> Master::start(std::string_view line) {
-  auto process = std::make_shared<Process>(executor_);
-  if (!up_) {
-    process->finish({Ending::How::kRefused, -1, {}, "there is no session"});
-    return process;
+  std::shared_ptr<Process> process;
+  if (const auto client = client_for(line, process)) waiting_.push_back(client);
+  admit();
+  return process;
+}
+
+std::shared_ptr<Process> Master::start_kept(std::string_view line) {
+  std::shared_ptr<Process> process;
+  if (const auto client = client_for(line, process)) {
+    kept_ = client;
+    waiting_.push_front(client);
   }
-  waiting_.push_back(std::make_shared<MuxClient>(executor_, process, std::string(line)));
   admit();
   return process;
 }
 
 void Master::admit() {
-  while (up_ && open_.size() < kMostChannels && !waiting_.empty()) {
+  const auto most = [this] { return kept_.expired() ? kMostChannels - 1 : kMostChannels; };
+  while (up_ && open_.size() < most() && !waiting_.empty()) {
     const auto client = std::move(waiting_.front());
     waiting_.pop_front();
     if (!client->wanted()) continue;

@@ -29,6 +29,7 @@ class Master final : public Connection, public std::enable_shared_from_this<Mast
 
   asio::awaitable<LoginResult> log_in(Login login, Deadline deadline) override;
   std::shared_ptr<Process> start(std::string_view line) override;
+  std::shared_ptr<Process> start_kept(std::string_view line) override;
   bool is_up() const override { return up_; }
   void lose(std::string why) override;
   void close() override;
@@ -38,6 +39,7 @@ class Master final : public Connection, public std::enable_shared_from_this<Mast
 
   asio::awaitable<LoginResult> wait_until_up(Login login, std::string word, Deadline deadline);
   asio::awaitable<void> watch();
+  std::shared_ptr<MuxClient> client_for(std::string_view line, std::shared_ptr<Process>& process);
   void admit();
   void end(const std::string& why);
 
@@ -48,6 +50,7 @@ class Master final : public Connection, public std::enable_shared_from_this<Mast
   std::shared_ptr<Child> child_;
   std::deque<std::shared_ptr<MuxClient>> waiting_;
   std::list<std::shared_ptr<MuxClient>> open_;
+  std::weak_ptr<MuxClient> kept_;
   bool up_ = false, closed_ = false;
 };
 

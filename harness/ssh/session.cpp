@@ -36,16 +36,33 @@ asio::awaitable<LoginResult> Session::log_in(Login login, Deadline deadline) {
   co_return result;
 }
 
-std::shared_ptr<Process> Session::start(std::string_view line) {
-  auto process = std::make_shared<Process>(executor_);
+// Null when there is no session; the process has ended then.
+std::unique_ptr<Channel> Session::channel_for(std::string_view line,
+                                              std::shared_ptr<Process>& process) {
+  process = std::make_shared<Process>(executor_);
   process->on_touch = [weak = weak_from_this()] {
     if (const auto session = weak.lock()) session->schedule_turn();
   };
-  if (!up_) {
-    process->finish({Ending::How::kRefused, -1, {}, "there is no session"});
-    return process;
+  if (up_) return std::make_unique<Channel>(process, line, make_nonce());
+  process->finish({Ending::How::kRefused, -1, {}, "there is no session"});
+  return nullptr;
+}
+
+std::shared_ptr<Process> Session::start(std::string_view line) {
+  std::shared_ptr<Process> process;
+  auto channel = channel_for(line, process);
+  if (channel) waiting_.push_back(std::move(channel));
+  schedule_turn();
+  return process;
+}
+
+std::shared_ptr<Process> Session::start_kept(std::string_view line) {
+  std::shared_ptr<Process> process;
+  auto channel = channel_for(line, process);
+  if (channel) {
+    kept_ = channel.get();
+    waiting_.push_front(std::move(channel));
   }
-  waiting_.push_back(std::make_unique<Channel>(process, line, make_nonce()));
   schedule_turn();
   return process;
 }
@@ -70,14 +87,22 @@ void Session::turn() {
 
 // Lets the next channel in, if it may come; false when none came.
 bool Session::admit() {
-  while (!waiting_.empty() && !waiting_.front()->wanted()) waiting_.pop_front();
-  if (waiting_.empty() || open_.size() >= kMostChannels) return false;
+  while (!waiting_.empty() && !waiting_.front()->wanted()) {
+    forget(waiting_.front().get());
+    waiting_.pop_front();
+  }
+  const std::size_t most = kept_ == nullptr ? kMostChannels - 1 : kMostChannels;
+  if (waiting_.empty() || open_.size() >= most) return false;
   for (const auto& channel : open_) {
     if (channel->opening()) return false;
   }
   open_.push_back(std::move(waiting_.front()));
   waiting_.pop_front();
   return true;
+}
+
+void Session::forget(const Channel* channel) {
+  if (kept_ == channel) kept_ = nullptr;
 }
 
 // False when the session went.
@@ -96,6 +121,7 @@ bool Session::step_all() {
       end("the connection broke: " + link_->last_error());
       return false;
     }
+    if (step == Channel::Step::kGone) forget(channel);
     at = step == Channel::Step::kGone ? open_.erase(at) : std::next(at);
     if (was_owner && owner_ == nullptr) at = open_.begin();  // the others may call again
   }
@@ -124,6 +150,7 @@ void Session::lose(std::string why) {
 void Session::end(const std::string& why) {
   up_ = false;
   owner_ = nullptr;
+  kept_ = nullptr;
   link_->close();
   alarm_.cancel();
   const auto open = std::move(open_);

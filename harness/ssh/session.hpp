@@ -35,6 +35,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
 
   // Starts `line` in a POSIX sh. Over the limit of channels it waits for one to close.
   std::shared_ptr<Process> start(std::string_view line) override;
+  std::shared_ptr<Process> start_kept(std::string_view line) override;
 
   bool is_up() const override { return up_; }
   void lose(std::string why) override;
@@ -43,9 +44,11 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
  private:
   explicit Session(asio::any_io_executor executor, std::function<void(std::string)> on_lost);
 
+  std::unique_ptr<Channel> channel_for(std::string_view line, std::shared_ptr<Process>& process);
   void schedule_turn();
   void turn();
   bool admit();
+  void forget(const Channel* channel);
   bool step_all();
   void sleep_until_needed();
   void end(const std::string& why);
@@ -55,7 +58,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
   std::shared_ptr<Link> link_;
   std::deque<std::unique_ptr<Channel>> waiting_;
   std::list<std::unique_ptr<Channel>> open_;
-  Channel* owner_ = nullptr;  // of the half-sent packet
+  Channel* owner_ = nullptr;       // of the half-sent packet
+  const Channel* kept_ = nullptr;  // open, or first in the line; null: its place is free
   bool up_ = false, scheduled_ = false;
   asio::steady_timer alarm_;
 };

@@ -16,7 +16,8 @@ probe() {
   facts interface "$dev" peer "$peer" carrier_changes "$changes"
 }
 
-# A proof must see a whole cycle, and has less than 10 s for it.
+# A proof must see a whole cycle, and the last one begins when the hold ends: it must be over before the
+# guard's hard limit, which is margin and lease later, 5 s in a lab of short leases.
 seconds_of_a_cycle() {
   cycle=0
   for part in "${UNPLUG_DOWN-}" "${UNPLUG_UP-}"; do
@@ -24,7 +25,7 @@ seconds_of_a_cycle() {
     [ "$centis" -gt 0 ] || cannot "down and up are some time, not none"
     cycle=$((cycle + centis))
   done
-  [ "$cycle" -le 600 ] || cannot "down and up together are over 6 s: no proof has the time to see both"
+  [ "$cycle" -le 200 ] || cannot "down and up together are over 2 s: no proof has the time to see both"
 }
 
 arm() {
@@ -60,7 +61,8 @@ verify() {
   changes_of "$dev"
   first=$changes
   now
-  look_until=$((now_cs + cycle + 100))
+  # On a busy machine a cycle takes longer than it should.
+  look_until=$((now_cs + cycle + 250))
   while [ $((changes - first)) -lt 2 ] && [ "$now_cs" -lt "$look_until" ]; do
     sleep 0.05
     changes_of "$dev"

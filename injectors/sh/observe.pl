@@ -25,6 +25,8 @@ my $POLL_BLIND = 0.01;            # s; where there is no inotify
 my $ALIVE = 1.0;                  # s; docs: a hole of over 2.5 s is a gap
 my $FILES_AGAIN = 2.0;            # s; an unchanged folder is repeated this often
 my $LONGEST_LINE = 65536;         # bytes of a line that are kept
+my $LAST_LOOK = 2;                # s for what is not read yet when the observer is ended
+my $MOST_A_LOOK = 4 << 20;        # bytes of a log that are read before all else has its turn
 my $ROTATED_KEPT = 10.0;          # s; a rotated log is read on this long after it last grew
 my $MOST_FILES = 10000;
 my $MOST_PENDING = 8 << 20;       # bytes kept in memory while the spool's disk is full
@@ -252,6 +254,14 @@ sub glob_re {
 
 # A log is a path and the files that were found under it: the present one, and rotated ones
 # that may still be written to by whoever holds them open.
+my $unread = 0;  # a log has more than one look may read
+
+sub look_at_logs {
+  my ($conf, $now) = @_;
+  $unread = 0;
+  look_at_log($_, $now) for @{$conf->{log}};
+}
+
 sub look_at_log {
   my ($log, $now) = @_;
   my ($folder) = $log->{path} =~ m{^(.*)/[^/]*\z};
@@ -290,6 +300,7 @@ sub read_log {
     @$file{qw(at buf skip)} = (0, '', 0);
     sysseek($file->{fh}, 0, SEEK_SET);
   }
+  my $most = $read + $MOST_A_LOOK;
   while (sysread($file->{fh}, $file->{buf}, 65536, length $file->{buf})) {
     $file->{grew} = $now;
     my $from = 0;
@@ -302,7 +313,20 @@ sub read_log {
     }
     $file->{at} += $from;
     substr($file->{buf}, 0, $from, '');
+    drop_rest($log, $file) if length $file->{buf} > $LONGEST_LINE;
+    next if $file->{at} < $most;
+    $unread = 1;
+    last;
   }
+}
+
+# A line that is too long before it ends is told now, and no more of it is kept.
+sub drop_rest {
+  my ($log, $file) = @_;
+  log_line($log, $file, $file->{at}, substr($file->{buf}, 0, $LONGEST_LINE)) unless $file->{skip};
+  $file->{skip} = 1;
+  $file->{at} += length $file->{buf};
+  $file->{buf} = '';
 }
 
 sub log_line {
@@ -568,7 +592,7 @@ sub observe {
   until ($stop) {
     my $now = now();
     watch('procs') if $conf->{procs};
-    look_at_log($_, $now) for @{$conf->{log}};
+    look_at_logs($conf, $now);
     flush_spool();  # lines first: triggers wait for them
     for (grep { $_->{due} <= $now } @{$conf->{files}}) {
       look_at_folder($_, $now);
@@ -590,7 +614,7 @@ sub observe {
   }
 
   my $now = now();
-  look_at_log($_, $now) for @{$conf->{log}};
+  do { look_at_logs($conf, $now) } while $unread && now() - $now < $LAST_LOOK;
   $_->{said} = 0, look_at_folder($_, $now) for @{$conf->{files}};
   $samples = 0;  # the last look spares nothing
   look_at_processes($conf->{procs}) if $conf->{procs};
@@ -607,7 +631,7 @@ sub rest {
   for ($until, map { $_->{due} } @{$conf->{files}}, $conf->{procs} || ()) {
     $next = $_ if $_ < $next;
   }
-  my $wait = $next > $now ? $next - $now : 0;
+  my $wait = $next > $now && !$unread ? $next - $now : 0;
   if (!defined $wake_fd) {
     select undef, undef, undef, $wait;
     return {};

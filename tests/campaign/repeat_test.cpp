@@ -64,6 +64,16 @@ exit 1)";
             (std::vector<std::string>{"not confirmed: kill", "fail output"}));
 }
 
+TEST_F(RepeatRuns, SaysNothingOfAnEarlierCampaignInTheSameFolder) {
+  repeat_with(
+      R"(mkdir "$3/first"; echo '{"findings":[{"check":"output","says":"fail"}]}' >"$3/first/result.json"
+exit 1)",
+      1, 1);
+  const RepeatOutcome second = repeat_with("mkdir \"$3/second\"", 1, 1);
+  ASSERT_EQ(second.runs.size(), 2u);
+  EXPECT_TRUE(second.runs[0].words.empty());
+}
+
 TEST_F(RepeatRuns, AnExitNobodyKnowsIsOurOwnTrouble) {
   EXPECT_EQ(repeat_with("exit 9", 1, 1).runs[0].exit, Exit::kInternal);
   EXPECT_EQ(repeat_with("kill -KILL $$", 1, 1).runs[0].exit, Exit::kInternal);

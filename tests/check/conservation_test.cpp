@@ -38,6 +38,17 @@ TEST_F(Conservation, FailsForAnItemThatIsLostInTheEnd) {
   EXPECT_EQ(finding.witnesses[0].text, "shot-2 in no state: lost at the end");
 }
 
+// The list is taken after the hand-in: a fault that fires by itself on its node may come before it.
+TEST_F(Conservation, FailsForAnItemThatWasBegunBeforeTheListWasTaken) {
+  story.work(11, "worker-2", "shot-2", "begin");
+  story.items(12, "before", kOne);
+  const auto seq = story.items(39, "after", kOne);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kFail);
+  ASSERT_EQ(finding.witnesses.size(), 1u);
+  EXPECT_GE(seq, finding.witnesses[0].seq);
+}
+
 TEST_F(Conservation, ForgivesWhatOneSnapshotAloneShows) {
   story.items(12, "before", kBoth);
   story.items(20, "poll", kOne);

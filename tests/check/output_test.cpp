@@ -52,6 +52,14 @@ TEST_F(Output, CannotTellWithoutAFramesHash) {
   EXPECT_EQ(judge().says, Says::kCannotTell);
 }
 
+TEST_F(Output, CannotTellOfATargetThatNeverCameUp) {
+  story = Story(0.004, true, false);
+  const Finding finding = judge();
+  EXPECT_EQ(finding.says, Says::kCannotTell);
+  EXPECT_EQ(finding.text,
+            "shot-1 (done/shot-1.mp4): the target never came up, so nothing was asked of it");
+}
+
 TEST_F(Output, MissesNothingOfAnItemThatWasToBeCancelled) {
   judging.target.items->states.push_back({"cancelled", ""});
   judging.target.items->terminal.push_back("cancelled");

@@ -1,10 +1,10 @@
-"""Compares what `unplug plan` printed with what the nodes' login shells recorded.
+"""Compares what `unplug plan --exact` printed with what the nodes' login shells recorded.
 
   calls.py plan PLAN NODE=RECORDS...   under `plan` no script was called and the probes came on stdin
   calls.py run PLAN NODE=RECORDS...    the run called the planned set (node, name, verb, parameters)
   calls.py same BEFORE AFTER           two listings of a node are equal
 
-PLAN is the output of `unplug plan`; RECORDS a folder that recorder.pl wrote on that node.
+PLAN is the output of `unplug plan --exact`; RECORDS a folder that recorder.pl wrote on that node.
 """
 
 import pathlib

@@ -3,10 +3,12 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "node/contract.hpp"
 #include "node/sshd.hpp"
+#include "ssh/gate.hpp"
 
 namespace unplug::test {
 namespace {
@@ -16,6 +18,9 @@ namespace {
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
+
+// Keeps bash from reading ~/.bashrc, which takes longer than a test of many channels may.
+const std::string kNoStartFiles = "SetEnv SHLVL=3\n";
 
 class SshNode : public testing::Test {
  protected:
@@ -194,6 +199,60 @@ TEST_F(SshNode, BelievesTheSignalThoughAChildHoldsTheOutput) {
       loop_.await(node_->exec({"sleep 6 & echo said; kill -TERM $$; sleep 6"}, within(20s)));
   EXPECT_EQ(outcome.text(), "killed by TERM");
   EXPECT_EQ(outcome.out, "said\n");
+}
+
+// Whatever else is open, and before the first beat: a heartbeat without a channel would be taken
+// for a dead server.
+TEST_F(SshNode, KeepsAChannelFreeForItsHeartbeat) {
+  const Sshd sshd(kNoStartFiles);
+  node::SshTimes times;
+  times.heartbeat_every = 500ms;
+  times.heartbeat_within = 2s;
+  ASSERT_TRUE(connect(sshd.node(), {}, 20s, times).ok());
+  std::vector<std::string> changes;
+  node_->on_session([&](const node::SessionChange& change) { changes.push_back(change.why); });
+  std::vector<node::Opened> answers;
+  for (int i = 0; i < 9; ++i) {
+    asio::co_spawn(
+        loop_.io(), node_->open("exec cat", within(5s)),
+        [&](std::exception_ptr, node::Opened opened) { answers.push_back(std::move(opened)); });
+  }
+  EXPECT_TRUE(loop_.run_until([&] { return answers.size() == 9 || !changes.empty(); }));
+  EXPECT_EQ(changes, std::vector<std::string>{});
+  EXPECT_GE(std::ranges::count_if(answers, [](auto& one) { return one.stream != nullptr; }), 4);
+  EXPECT_GE(std::ranges::count_if(answers, [](auto& one) { return one.stream == nullptr; }), 2);
+}
+
+// This server drops every connection beyond five that are not logged in yet.
+TEST_F(SshNode, SixtyNodesBehindOneNarrowServerAllGetIn) {
+  const Sshd sshd(kNoStartFiles + "MaxStartups 5");
+  std::vector<std::unique_ptr<node::Node>> nodes;
+  std::vector<std::string> answers;
+  for (int i = 0; i < 60; ++i) {
+    nodes.push_back(node::make_ssh_node(loop_.executor(), sshd.node(), {}));
+    asio::co_spawn(loop_.io(), nodes.back()->connect(within(60s)),
+                   [&](std::exception_ptr, Outcome ended) { answers.push_back(ended.text()); });
+  }
+  EXPECT_TRUE(loop_.run_until([&] { return answers.size() == nodes.size(); }, 90s));
+  EXPECT_EQ(answers, std::vector<std::string>(nodes.size(), "exited 0"));
+  ssh::Gates& gates = ssh::Gates::of(loop_.executor());
+  EXPECT_EQ(gates.to("127.0.0.1")->most_inside(), 5u);
+  EXPECT_LE(gates.all()->most_inside(), 5u);
+  EXPECT_EQ(gates.to("127.0.0.1")->inside() + gates.all()->inside(), 0u);
+}
+
+// A server that has no channel left for the heartbeat lives all the same.
+TEST_F(SshNode, TakesARefusedHeartbeatForAnAnswer) {
+  const Sshd sshd(kNoStartFiles + "MaxSessions 2");
+  node::SshTimes times;
+  times.heartbeat_every = 100ms;
+  ASSERT_TRUE(connect(sshd.node(), {}, 20s, times).ok());
+  const node::Opened stays = loop_.await(node_->open("exec cat", within(10s)));
+  ASSERT_TRUE(stays.stream);
+  std::vector<std::string> changes;
+  node_->on_session([&](const node::SessionChange& change) { changes.push_back(change.why); });
+  loop_.run_until([&] { return !changes.empty(); }, 1s);
+  EXPECT_EQ(changes, std::vector<std::string>{});
 }
 
 }  // namespace

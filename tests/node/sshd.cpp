@@ -100,12 +100,11 @@ Sshd::Sshd(const std::string& extra) : port_(free_port()) {
   new_host_key();
   run_program({"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file("user")});
   fs::copy_file(file("user.pub"), file("authorized_keys"));
-  std::ofstream(file("config"))
-      << "ListenAddress 127.0.0.1\nPort " << port_ << "\nHostKey " << file("host")
+  std::ofstream(file("config"))  // of a setting that comes twice, sshd takes the first
+      << extra << "\nListenAddress 127.0.0.1\nPort " << port_ << "\nHostKey " << file("host")
       << "\nAuthorizedKeysFile " << file("authorized_keys") << "\nPidFile none\nUsePAM no\n"
       << "UseDNS no\nStrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n"
-      << "MaxStartups 100\nLogLevel QUIET\n"
-      << extra << "\n";
+      << "MaxStartups 100\nLogLevel QUIET\n";
   read_pin();
   start();
 }

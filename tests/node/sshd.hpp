@@ -16,7 +16,7 @@ class Sshd {
   // False (with the reason) where no sshd can be run; such tests skip aloud.
   static bool available(std::string& why);
 
-  // `extra` lines go into sshd_config.
+  // `extra` lines go into sshd_config, and count more than the usual ones.
   explicit Sshd(const std::string& extra = {});
   ~Sshd();
   Sshd(const Sshd&) = delete;

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "run/fake_farm.hpp"
-#include "run/preflight.hpp"
+#include "run/node_facts.hpp"
 
 namespace unplug::run {
 namespace {

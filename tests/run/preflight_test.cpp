@@ -1,4 +1,4 @@
-// What people are told when a run may not begin, and that a lock is taken everywhere or nowhere.
+// What people are told when a run may not begin.
 #include "run/preflight.hpp"
 
 #include <gtest/gtest.h>
@@ -110,87 +110,6 @@ TEST(Preflight, LetsALabAllowFaultsThatOutliveAReboot) {
   EXPECT_EQ(lab.await(probe(lab.stage)), Problems{});
 }
 
-TEST(Preflight, TakesTheLockOnEveryNodeOrOnNone) {
-  FakeLab lab(farm({}));
-  lab.reply("sh -s -- take", {0, "", ""});
-  EXPECT_EQ(lab.await(take_locks(lab.context, 0s)), Problems{});
-  EXPECT_EQ(lab.at("node1 sh -s -- release run1"), -1);
-
-  lab.answer("sh -s -- take", [first = true](node::FakeRun& run) mutable {
-    if (std::exchange(first, false)) return run.exit(0);
-    run.say("run0 mac:17 12");
-    run.exit(1);
-  });
-  const Problems held = lab.await(take_locks(lab.context, 0s));
-  ASSERT_EQ(held.size(), 1u);
-  EXPECT_TRUE(has(held[0], "in use by run run0 of mac:17, 12 s left")) << held[0];
-  for (const std::string& name : lab.plan.nodes) {
-    const auto lines = lab.node(name).lines();
-    EXPECT_NE(std::ranges::find(lines, "sh -s -- release run1"), lines.end());
-  }
-}
-
-TEST(Preflight, QueuesForALockUntilItIsFree) {
-  FakeLab lab(farm({}));
-  int asked = 0;
-  lab.answer("sh -s -- take", [&asked](node::FakeRun& run) {
-    if (++asked > 2) return run.exit(0);
-    run.say("run0 mac:17 1");
-    run.exit(1);
-  });
-  const auto done = std::make_shared<Problems>();
-  bool over = false;
-  asio::co_spawn(lab.loop.io(), take_locks(lab.context, 1h), [&](std::exception_ptr, Problems got) {
-    *done = std::move(got);
-    over = true;
-  });
-  ASSERT_TRUE(lab.run_until([&] {
-    lab.context.bell.ring();  // no need to wait a second
-    return over;
-  }));
-  EXPECT_TRUE(done->empty());
-}
-
-TEST(Preflight, StopsQueueingWhenInterrupted) {
-  FakeLab lab(farm({}));
-  lab.reply("sh -s -- take", {1, "run0 mac:17 900\n", ""});
-  lab.context.stop = Stop::kInterrupted;
-  EXPECT_EQ(lab.await(take_locks(lab.context, 1h)).size(), 2u);
-}
-
-TEST(Preflight, EndsTheRunWhenALockIsNotOursAnyMore) {
-  FakeLab lab(farm({}));
-  lab.bundle.lab.limits.fault_lease = 30ms;
-  lab.reply("sh -s -- renew", {1, "", ""});
-  lab.reply("sh -s -- show", {1, "run0 mac:17 12\n", ""});
-  bool done = false;
-  const auto over = lab.spawn(renew_locks(lab.context, done));
-  ASSERT_TRUE(lab.run_until([&] { return lab.context.stop == Stop::kInternal; }));
-  EXPECT_TRUE(has(lab.context.why_stopped, "its lock is not ours any more"));
-  done = true;
-  lab.context.bell.ring();
-  ASSERT_TRUE(lab.run_until([&] { return *over; }));
-}
-
-TEST(Preflight, KeepsOtherNodesLocksWhileOneDoesNotAnswer) {
-  FakeLab lab(farm({}));
-  lab.bundle.lab.limits.fault_lease = 30ms;
-  int renewed = 0;
-  lab.answer("sh -s -- renew", [&renewed](node::FakeRun& run) {
-    if (++renewed == 1) return;  // never answers
-    run.exit(0);
-  });
-  bool done = false;
-  const auto over = lab.spawn(renew_locks(lab.context, done));
-  ASSERT_TRUE(lab.run_until([&] { return renewed >= 5; }));
-  done = true;
-  lab.context.bell.ring();
-  lab.node("node1").close();
-  lab.node("node2").close();
-  ASSERT_TRUE(lab.run_until([&] { return *over; }));
-  EXPECT_EQ(lab.context.stop, Stop::kNo);
-}
-
 TEST(Preflight, TellsWhatAProbeMisses) {
   FakeLab lab({fault("freeze", "process_freeze", "worker 2", scenario::At{}, 30ms)});
   lab.reply("sh sh/verb.sh process_freeze probe", {4, "", "not allowed to signal it\n"});
@@ -210,14 +129,6 @@ TEST(Preflight, RefusesWhatAnEarlierRunLeftThatCannotBeUndone) {
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_TRUE(has(problems[0], "unplug heal --lab lab.json")) << problems[0];
   EXPECT_EQ(lab.at("node1 sh -s -- remove run0"), -1);
-}
-
-TEST(Preflight, JournalsRoundTripsOfTheClock) {
-  FakeLab lab(farm({}));
-  lab.reply("perl -MTime::HiRes", {0, "5000 1.5\nboot-1\n", ""});
-  lab.await(read_clocks(lab.stage));
-  EXPECT_EQ(lab.all("clock").size(), 10u);  // five of each node
-  EXPECT_TRUE(lab.context.clocks.ours("node2", "boot-1", 5000));
 }
 
 }  // namespace
