@@ -95,12 +95,10 @@ TEST_F(SshdForBoth, AnRsaKeyOfTheUser) {
 TEST_P(SshdVariants, MaxSessions2IsOneClearError) {
   const Sshd sshd("MaxSessions 2");
   ASSERT_TRUE(connect(sshd).ok());
-  // The resident shell and the heartbeat hold both.
-  Outcome outcome;
-  ASSERT_TRUE(loop_.run_until([&] {
-    outcome = exec("true", {}, 5s);
-    return !outcome.ok();
-  }));
+  // The resident shell holds the other one.
+  const node::Opened stays = loop_.await(node_->open("exec cat", within(10s)));
+  ASSERT_TRUE(stays.stream) << stays.outcome.text();
+  const Outcome outcome = exec("true", {}, 5s);
   EXPECT_EQ(outcome.end, End::kRefused) << outcome.text();
   EXPECT_TRUE(has(outcome.why, "MaxSessions")) << outcome.why;
   EXPECT_EQ(loop_.await(node_->ask("echo b", within(10s))).out, "b\n") << "the session stands";
