@@ -67,7 +67,7 @@ bool is_claim(const Question& q, const ItemEntry& entry) {
   if (entry.owner.empty() || terminal_state(q.target, entry.state)) return false;
   // Before the workload is handed in, the folder may hold what is not ours.
   const ItemSnapshot* before = q.run.items_before();
-  return before == nullptr || q.run.handed_in().contains(entry.item);
+  return before == nullptr || q.run.handed_in.contains(entry.item);
 }
 
 std::vector<Claim> claims_of(const Question& q) { return Timeline(q).read(); }

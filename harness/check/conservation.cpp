@@ -56,7 +56,7 @@ void add_foreign(Violations& found, const ItemSnapshot& before, const ItemSnapsh
 class Judge {
  public:
   explicit Judge(const History& run)
-      : run_(run), before_(run.items_before()), known_(run.handed_in()) {}
+      : run_(run), before_(run.items_before()), known_(run.handed_in) {}
 
   Answer answer() {
     look_at_all();

@@ -25,17 +25,6 @@ const ItemSnapshot* History::items_before() const {
   return nullptr;
 }
 
-std::set<std::string> History::handed_in() const {
-  std::set<std::string> items;
-  const ItemSnapshot* before = items_before();
-  if (before == nullptr) return items;
-  for (const ItemEntry& entry : before->items) items.insert(entry.item);
-  for (const Work& work : works) {
-    if (surely_before(work.begin, before->taken)) items.insert(work.item);
-  }
-  return items;
-}
-
 const ItemSnapshot* History::items_final() const {
   for (auto s = item_snapshots.rbegin(); s != item_snapshots.rend(); ++s) {
     if (s->when == "after") return s->clean ? &*s : nullptr;

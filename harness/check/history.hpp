@@ -112,6 +112,9 @@ struct History {
   std::vector<ItemSnapshot> item_snapshots;
   std::map<std::string, std::vector<Sighting>> sightings;  // item -> states seen
   std::vector<Work> works;
+  // The items of this run: those of the list, and what its workers had begun before it was taken.
+  // On a busy machine a fault that is armed on its node may fire before that. Empty without a list.
+  std::set<std::string> handed_in;
   std::vector<Progress> progress;
   std::vector<Said> said;
   std::vector<NodeSnapshot> node_snapshots;
@@ -129,11 +132,7 @@ struct History {
   std::optional<Span> started() const;  // phase `run` began
   std::vector<const FaultRecord*> faults_of(const std::vector<std::string>& ids) const;
   const ItemSnapshot* items_before() const;  // the items that exist
-  // The items of this run: those, and what its workers had begun before the list was taken. On a
-  // busy machine a fault that is armed on its node may fire before the list is taken. Empty without
-  // a list.
-  std::set<std::string> handed_in() const;
-  const ItemSnapshot* items_final() const;  // the last clean one of `after`
+  const ItemSnapshot* items_final() const;   // the last clean one of `after`
   std::string node_of(const std::string& seat) const;
   // The id of the target's first observer of a kind ("log", "files", "processes").
   std::string observer(const std::string& kind) const;

@@ -49,12 +49,22 @@ class Builder {
       if (event.kind == "fault") faults_.add_fault(event, healed_at(event));
     }
     if (!events_.empty()) history_.end = Span{events_.back().t, events_.back().t};
+    find_handed_in();
     history_.faults = faults_.settled(history_, case_);
     history_.skews = judge_skews(*case_.scenario, history_.faults);
     return std::move(history_);
   }
 
  private:
+  void find_handed_in() {
+    const ItemSnapshot* before = history_.items_before();
+    if (before == nullptr) return;
+    for (const ItemEntry& entry : before->items) history_.handed_in.insert(entry.item);
+    for (const Work& work : history_.works) {
+      if (surely_before(work.begin, before->taken)) history_.handed_in.insert(work.item);
+    }
+  }
+
   // --- time ----------------------------------------------------------------------------------
 
   Span at(const Event& event) const {

@@ -24,7 +24,7 @@ class FarmRestart {
   explicit FarmRestart(const Question& q) : q_(q) {}
 
   Answer answer() {
-    known_ = q_.run.handed_in();
+    known_ = q_.run.handed_in;
     const auto recover = q_.run.phases.find("recover");
     if (recover == q_.run.phases.end() || !recover->second.begin) return never_recovered();
     point_ = point_of(recover->second);

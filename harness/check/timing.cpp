@@ -90,7 +90,7 @@ std::optional<Answer> items_lost(const Question& q) {
     return Answer{Says::kCannotTell, "no clean snapshots of the items before and after", {}};
   }
   std::vector<Witness> lost;
-  for (const std::string& item : q.run.handed_in()) {
+  for (const std::string& item : q.run.handed_in) {
     const auto states = after->states_of(item);
     const bool kept = std::any_of(states.begin(), states.end(), [&](const std::string& state) {
       return done_state(q.target, state) || !terminal_state(q.target, state);
