@@ -337,7 +337,7 @@ tell_trigger() { echo trigger >&5; }
 cut_lines='my $kept = 0;
 while (sysread STDIN, my $text, 65536) {
   my $out = "";
-  for (split /(?<=\n)/, $text) {
+  for (split /^/, $text) {
     my $ends = /\n\z/;
     chomp;
     $out .= substr $_, 0, 65536 - $kept if $kept < 65536;
