@@ -20,9 +20,9 @@ std::string owner_of_lock() {
   return fmt::format("{}:{}", host, getpid());
 }
 
-std::string lock_line(const std::string& verb, const LockHolder& holder) {
-  if (verb == "show") return "sh -s -- show";
-  std::string line = fmt::format("sh -s -- {} {}", verb, shell_quoted(holder.run));
+std::string lock_words(const std::string& verb, const LockHolder& holder) {
+  if (verb == "show") return verb;
+  std::string line = verb + " " + shell_quoted(holder.run);
   if (verb == "release") return line;
   const auto lease =
       std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(holder.lease).count());
@@ -33,8 +33,14 @@ std::string lock_line(const std::string& verb, const LockHolder& holder) {
 
 asio::awaitable<node::Outcome> lock_verb(node::Node& node, std::string verb, LockHolder holder) {
   const std::string script = node_script("lock.sh");
-  const std::string line = lock_line(verb, holder);
-  co_return co_await node.exec(node::Command(line, script), within(kLockScript));
+  const std::string words = lock_words(verb, holder);
+  // As often as every second on each node: in the resident shell it costs one process, not seven.
+  // The others may wait for somebody, which nobody may do there.
+  if (verb == "renew") {
+    const std::string line = "cd && set -- " + words + "\n" + script;
+    co_return co_await node.ask(line, within(kLockScript));
+  }
+  co_return co_await node.exec(node::Command("sh -s -- " + words, script), within(kLockScript));
 }
 
 std::optional<LockedBy> locked_by(const node::Outcome& refused) {

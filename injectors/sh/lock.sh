@@ -1,5 +1,6 @@
 #!/bin/sh
-# The lock of a node: one run at a time. Sent on stdin, working directory $HOME:
+# The lock of a node: one run at a time. Sent on stdin, or its words set and then this, to the resident
+# shell; working directory $HOME:
 #
 #   sh -s -- take RUN OWNER SECONDS    makes ~/.unplug/lock, or takes over one that has expired
 #   sh -s -- renew RUN OWNER SECONDS   moves its end

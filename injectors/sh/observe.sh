@@ -10,7 +10,7 @@ set -eu
 here=$(dirname "$0")
 
 # perl-base is enough, and is what a minimal Debian and every Mac have.
-if ! perl -MPOSIX -MFcntl -e 1 2>/dev/null; then
+if ! command -v perl >/dev/null; then
   echo "no perl on this node; install it (Debian: perl-base)" >&2
   exit 3
 fi

@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,17 @@ class Contract : public testing::TestWithParam<std::string> {
   std::vector<node::SessionChange> changes_;
   std::unique_ptr<node::Node> node_;
 };
+
+// The most memory that this process ever had.
+long peak_kilobytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return usage.ru_maxrss / 1024;  // bytes there
+#else
+  return usage.ru_maxrss;
+#endif
+}
 
 TEST_P(Contract, KeepsStdoutAndStderrApartAndTellsTheStatus) {
   const Outcome outcome = exec("echo out; echo err >&2; exit 3");
@@ -246,6 +258,19 @@ TEST_P(Contract, MovesMegabytesBothWaysWhileOtherCallsWork) {
   EXPECT_TRUE(echoed->ok()) << echoed->text();
   EXPECT_TRUE(echoed->out == big);
   EXPECT_EQ(down->out.size(), 20'971'520u);
+}
+
+// Read to its end, and thrown away: neither kept nor piled up on the way.
+TEST_P(Contract, AGigabyteOnOneLineTakesNoRoom) {
+  if (!place_->has_a_shell()) GTEST_SKIP() << "no shell";
+  const long before = peak_kilobytes();
+  const Outcome outcome = exec("head -c 1000000000 /dev/zero; echo end >&2", {}, 120s, 1000);
+  EXPECT_TRUE(outcome.ok()) << outcome.text();
+  EXPECT_EQ(outcome.out.size(), 1000u);
+  EXPECT_TRUE(outcome.truncated);
+  EXPECT_EQ(outcome.err, "end\n");
+  // A sanitizer keeps what was freed for a while.
+  EXPECT_LT(peak_kilobytes() - before, 500'000);
 }
 
 TEST_P(Contract, StartsMoreCommandsThanASessionHasChannels) {

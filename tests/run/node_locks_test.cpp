@@ -63,7 +63,7 @@ TEST(NodeLocks, StopsQueueingWhenInterrupted) {
 TEST(NodeLocks, EndsTheRunWhenALockIsNotOursAnyMore) {
   FakeLab lab(farm({}));
   lab.bundle.lab.limits.fault_lease = 30ms;
-  lab.reply("sh -s -- renew", {1, "", ""});
+  lab.reply("cd && set -- renew", {1, "", ""});
   lab.reply("sh -s -- show", {1, "run0 mac:17 12\n", ""});
   bool done = false;
   const auto over = lab.spawn(renew_locks(lab.context, done));
@@ -78,7 +78,7 @@ TEST(NodeLocks, KeepsOtherNodesLocksWhileOneDoesNotAnswer) {
   FakeLab lab(farm({}));
   lab.bundle.lab.limits.fault_lease = 30ms;
   int renewed = 0;
-  lab.answer("sh -s -- renew", [&renewed](node::FakeRun& run) {
+  lab.answer("cd && set -- renew", [&renewed](node::FakeRun& run) {
     if (++renewed == 1) return;  // never answers
     run.exit(0);
   });
