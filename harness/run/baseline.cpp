@@ -1,14 +1,12 @@
 #include "run/baseline.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
+#include "run/baseline_cache.hpp"
 #include "run/exercise.hpp"
 #include "run/ledger.hpp"
 
@@ -22,20 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using journal::Json;
 
-constexpr std::chrono::hours kKept{24 * 7};
 // docs/semantics.md, Baseline: a failed one is repeated once; healthy targets crash at exit now and
 // then.
 constexpr int kTries = 2;
 // Beside the one that counts, for whoever asks why a healthy target failed.
 constexpr const char* kFailedBaseline = "baseline-failed";
-
-fs::path cache() {
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  const fs::path base =
-      xdg != nullptr && *xdg != '\0' ? fs::path(xdg) : fs::path(home ? home : "/") / ".cache";
-  return base / "unplug" / "baseline";
-}
 
 }  // namespace
 
@@ -60,32 +49,6 @@ std::string baseline_key(const Stage& stage) {
 }
 
 namespace {
-
-bool is_kept(const fs::path& folder) {
-  std::error_code ignored;
-  const auto written = fs::last_write_time(folder / "baseline.json", ignored);
-  return !ignored && fs::file_time_type::clock::now() - written < kKept;
-}
-
-// Into the cache by rename: a reader sees a whole baseline or none; of two writers one wins.
-void keep(const fs::path& own, const std::string& key, const Baseline& made) {
-  std::error_code ignored;
-  const fs::path draft = cache() / fmt::format(".{}.{}", key, getpid());
-  fs::create_directories(draft, ignored);
-  fs::copy(own, draft, fs::copy_options::recursive, ignored);
-  std::ofstream(draft / "baseline.json") << Json{{"took_ms", made.took.count() / 1'000'000}};
-  fs::remove_all(cache() / key, ignored);
-  fs::rename(draft, cache() / key, ignored);
-  if (ignored) fs::remove_all(draft, ignored);
-}
-
-Baseline from_cache(const fs::path& own, const std::string& key) {
-  fs::copy(cache() / key, own, fs::copy_options::recursive);
-  std::ifstream in(own / "baseline.json");
-  const Json kept = Json::parse(in, nullptr, false);
-  const auto ms = kept.is_object() ? kept.value("took_ms", std::int64_t{0}) : 0;
-  return {key, false, true, std::chrono::milliseconds{ms}, ""};
-}
 
 asio::awaitable<Baseline> attempt(Stage& stage, std::string key) {
   const fs::path own = stage.context.folder / "baseline";
@@ -127,8 +90,8 @@ asio::awaitable<Baseline> baseline(Stage& stage) {
   const std::string key = baseline_key(stage);
   const fs::path own = stage.context.folder / "baseline";
   Baseline made;
-  if (is_kept(cache() / key)) {
-    made = from_cache(own, key);
+  if (const auto took = baseline_from_cache(key, own)) {
+    made = {key, false, true, *took, ""};
   } else {
     stage.journal.append({.kind = "phase", .data = {{"name", "baseline"}, {"edge", "begin"}}});
     for (int i = 0; i < kTries && !made.passed && stage.context.stop == Stop::kNo; ++i) {
@@ -139,7 +102,7 @@ asio::awaitable<Baseline> baseline(Stage& stage) {
       made = co_await attempt(stage, key);
     }
     stage.journal.append({.kind = "phase", .data = {{"name", "baseline"}, {"edge", "end"}}});
-    if (made.passed) keep(own, key, made);
+    if (made.passed) keep_baseline(key, own, made.took);
   }
   stage.journal.append({.kind = "baseline_ref",
                         .data = {{"key", made.key},

@@ -1,7 +1,6 @@
-// The same workload undisturbed: run once, kept by content hash, copied into every run's folder.
-//
-// Kept under ${XDG_CACHE_HOME:-~/.cache}/unplug/baseline/KEY for seven days. The key covers
-// whatever could change the outputs: workload, target, parameters, places, machines, version.
+// The same workload undisturbed: run once, kept by content hash (baseline_cache), copied into every
+// run's folder. The key covers whatever could change the outputs: workload, target, parameters,
+// places, machines, version.
 #pragma once
 
 #include <string>

@@ -162,7 +162,7 @@ class Exercise {
     co_await all(stage_.context.executor, std::move(tasks));
     co_await join_early();
     phase("run", "end");
-    if (!observation_.at_rest() && !stopped()) co_await settle();
+    if (!observation_.at_rest() && !stopped()) co_await settle(longest_settle());
     co_await watch_what_was_cancelled();
     if (!observation_.at_rest() && !stopped()) co_await recover();
     ending_.at_rest = observation_.at_rest();
@@ -170,14 +170,19 @@ class Exercise {
   }
 
   std::string not_at_rest() const {
-    return fmt::format("not at rest within {} (limits: run {}, then settle {})",
+    const std::string then = recovered_ ? ", after recover " + for_people(longest_return()) : "";
+    return fmt::format("not at rest within {} (limits: run {}, then settle {}{})",
                        for_people(ending_.took), for_people(stage_.bundle().scenario.run_limit),
-                       for_people(longest_settle()));
+                       for_people(longest_settle()), then);
   }
 
+  Duration default_settle() const { return 2 * outage_ + kSettle; }
   Duration longest_settle() const {
-    return stage_.bundle().scenario.settle.value_or(2 * outage_ + kSettle);
+    return stage_.bundle().scenario.settle.value_or(default_settle());
   }
+  // A settle that is short because nothing is left that could settle says nothing about how long
+  // the work takes that recover has set going again.
+  Duration longest_return() const { return std::max(longest_settle(), default_settle()); }
 
   // Hands in the workload, then waits until it is done or nothing can be waited for any more.
   asio::awaitable<void> work(const scenario::Workload& workload) {
@@ -222,10 +227,10 @@ class Exercise {
     }
   }
 
-  asio::awaitable<void> settle() {
+  asio::awaitable<void> settle(Duration longest) {
     phase("settle", "begin");
     const auto done = [&] { return observation_.at_rest() || stopped(); };
-    (void)co_await until(stage_.context.bell, done, within(longest_settle()));
+    (void)co_await until(stage_.context.bell, done, within(longest));
     ending_.took = BootClock::now() - stage_.started;
     phase("settle", "end");
   }
@@ -256,7 +261,7 @@ class Exercise {
     co_await all(stage_.context.executor, std::move(tasks));
     if (!problem.empty()) trouble("target", problem);
     phase("recover", "end");
-    co_await settle();
+    co_await settle(longest_return());
   }
 
   asio::awaitable<void> bring_back(std::string& problem) {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What the end-to-end tests share: a scratch folder with a cache of baselines in it, runs of the
-# program in the background whose end is waited for by pid, and complaints that show what was said.
+# What the end-to-end tests share: a scratch folder, runs of the program in the background whose end
+# is waited for by pid, and complaints that show what was said.
+# UNPLUG_E2E_CACHE=FOLDER: baselines are kept there, where other tests of the same workload find them.
 # UNPLUG_KEEP=FOLDER: what a test leaves in its scratch folder is moved there, not removed.
 # shellcheck disable=SC2034 # tests read what is set here
 set -u
@@ -11,10 +12,10 @@ UNPLUG=${UNPLUG:-$root/build/unplug}
 here=$root/tests/e2e
 work=$(mktemp -d "${TMPDIR:-/tmp}/unplug-e2e.XXXXXX")
 runs=$work/runs
-XDG_CACHE_HOME=$work/cache
+XDG_CACHE_HOME=${UNPLUG_E2E_CACHE:-$work/cache}
 export UNPLUG UNPLUG_ROOT XDG_CACHE_HOME
 unset UNPLUG_LAB
-mkdir "$runs" "$XDG_CACHE_HOME"
+mkdir -p "$runs" "$XDG_CACHE_HOME"
 failed=0
 started=      # NAME ... of all that was begun
 lanes=3       # how many may run at the same time; a lab mostly waits
@@ -31,7 +32,7 @@ finish() {
   if [ -n "${UNPLUG_KEEP-}" ]; then
     kept_name=$UNPLUG_KEEP/$(basename "$0" .test).$$
     mkdir -p "$UNPLUG_KEEP"
-    rm -rf "$XDG_CACHE_HOME"
+    rm -rf "$work/cache"
     mv "$work" "$kept_name" && echo "all that it left is kept in $kept_name"
   fi
   rm -rf "$work"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -145,6 +146,26 @@ TEST_F(ExerciseTest, EndsAtTheRunsLimit) {
   EXPECT_FALSE(ending.at_rest);
   EXPECT_NE(ending.why.find("(limits: run 20 ms, then settle 30 ms)"), std::string::npos)
       << ending.why;
+}
+
+// settle is 30 ms here, as short as it is where nothing is left that could settle; the work that
+// recover has set going again takes longer.
+TEST_F(ExerciseTest, GivesWhatRecoverBeganLongerThanAShortSettle) {
+  FakeFarm farm;
+  farm.bundle.scenario.run_limit = 20ms;
+  farm.items({"queue/shot-1.job"});
+  asio::steady_timer rendering(farm.context.executor);
+  farm.answer("sh sh/verb.sh farm restart", [&](node::FakeRun& run) {
+    rendering.expires_after(100ms);
+    rendering.async_wait([&farm](const boost::system::error_code&) {
+      farm.items({"done/shot-1.job", "done/shot-1.mp4"});
+      farm.sees({"done/shot-1.job", "done/shot-1.mp4"});
+    });
+    run.exit(0);
+  });
+  const Ending ending = run(farm);
+  EXPECT_EQ(ending.reason, "done") << ending.why;
+  EXPECT_TRUE(ending.at_rest);
 }
 
 TEST_F(ExerciseTest, KeepsAStrandedFaultsFolder) {
