@@ -15,7 +15,6 @@
 use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :seek :mode);
-use POSIX ();
 
 my $DARWIN = $^O eq 'darwin';
 my $SPOOL = 'spool/observed';
@@ -59,9 +58,17 @@ sub boot_id {
   return $id;
 }
 
+# Only who stays loads POSIX, which takes three times as long as all the rest: single looks are many.
+my ($HZ, $PAGE_KB) = (0, 0);
+
+sub load_posix {
+  require POSIX;
+  $HZ = POSIX::sysconf(POSIX::_SC_CLK_TCK()) || 100;
+  $PAGE_KB = (POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096) / 1024;
+}
+
 # pid => {start ppid pgrp sid state cpu_ms rss_kb comm exec}; undef when there is none.
-my $HZ = POSIX::sysconf(POSIX::_SC_CLK_TCK()) || 100;
-my $PAGE_KB = (POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096) / 1024;
+# cpu_ms and rss_kb are an observer's alone.
 
 sub read_stat {
   my ($pid) = @_;
@@ -70,7 +77,7 @@ sub read_stat {
   my ($comm, $state, @f) = ($1, $2, split / /, $3);
   return {
     pid => $pid, comm => $comm, state => $state, ppid => $f[0], pgrp => $f[1], sid => $f[2],
-    cpu_ms => int(($f[10] + $f[11]) * 1000 / $HZ), start => $f[18], rss_kb => $f[20] * $PAGE_KB,
+    cpu_ms => $HZ && int(($f[10] + $f[11]) * 1000 / $HZ), start => $f[18], rss_kb => $f[20] * $PAGE_KB,
     # The stack's address is drawn anew by every exec: tells when a command line must be read
     # again, which is dear (it can block on a process that hangs in a page fault).
     exec => "$comm $f[24]",
@@ -91,6 +98,7 @@ my %MONTH;
 @MONTH{qw(Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec)} = 0 .. 11;
 
 sub read_ps {
+  require POSIX;
   my %found;
   for (split /\n/, `LC_ALL=C ps -axo pid=,ppid=,pgid=,sess=,state=,rss=,time=,lstart=,command=`) {
     my ($pid, $ppid, $pgrp, $sid, $state, $rss, $time, $mon, $day, $h, $m, $s, $year, $cmd) =
@@ -165,6 +173,7 @@ my ($wake_fd, $wake_fh, $wake_calls);
 
 sub open_wake {
   return if $^O ne 'linux' || length pack('p', '') != 8;  # the numbers are those of 64 bits
+  require POSIX;
   $wake_calls = $CALLS{(POSIX::uname())[4]} or return;
   my $fd = syscall($wake_calls->[0], O_NONBLOCK | 02000000);
   return if $fd < 0;
@@ -673,6 +682,7 @@ sub last_line {
 
 sub start {
   return if owner();
+  load_posix();
   mkdir 'spool';
   read_conf();  # a mistake in it is told here, where somebody listens
   my $pid = fork;
