@@ -67,7 +67,7 @@ std::string lab_json(const Blueprint& lab, const Keys& keys) {
       {"allow",
        Json::array({"process_kill", "process_freeze", "cancel", "cancel_signal", "node_sleep",
                     "disk_fill", "model_mismatch", "link_drop", "link_flap", "link_block",
-                    "address_loss"})},
+                    "link_degrade", "address_loss"})},
   };
   return file.dump(2) + "\n";
 }

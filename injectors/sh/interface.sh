@@ -238,9 +238,11 @@ answers() {
 }
 
 # answers_arp DEV ADDRESS: asked on the wire, and without an address of our own (RFC 5227): says whether
-# the link carries frames there and back, whatever IP has and the rules do. Sets $arp.
+# the link carries frames there and back, whatever IP has and the rules do. Sets $arp, and $arp_mac.
 answers_arp() {
-  arp=$(as_root perl -e "$arp_probe" "$1" "$2") || cannot "a packet socket does not work on this node"
+  arp_mac=$(as_root perl -e "$arp_probe" "$1" "$2") || cannot "a packet socket does not work on this node"
+  arp=yes
+  [ -n "$arp_mac" ] || arp=no
   [ "$arp" = yes ]
 }
 # shellcheck disable=SC2016 # perl's
@@ -255,19 +257,19 @@ my $mac = pack "H12", sys_of("address") =~ tr/://dr;
 socket my $wire, $AF_PACKET, SOCK_RAW, unpack("S", pack "n", $ETH_ARP) or die "packet socket: $!";
 bind $wire, pack "S n i S C C x8", $AF_PACKET, $ETH_ARP, sys_of("ifindex"), 0, 0, 0 or die "packet socket: $!";
 my $ask = "\xff" x 6 . $mac . pack("n n n C C n", $ETH_ARP, 1, 0x800, 6, 4, 1) . $mac . "\0" x 10 . $address;
-my $answer = "no";
+my $answer = "";
 for (1 .. 3) {
   send $wire, $ask, 0;
   my $until = time + 0.2;
-  while ($answer eq "no" && (my $left = $until - time) > 0) {
+  while (!$answer && (my $left = $until - time) > 0) {
     my $ready = "";
     vec($ready, fileno $wire, 1) = 1;
     next if select($ready, undef, undef, $left) < 1;
     recv $wire, my $bytes, 2048, 0;
     next if length $bytes < 42 or unpack("x20 n", $bytes) != 2;
-    $answer = "yes" if substr($bytes, 28, 4) eq $address;
+    $answer = unpack "H12", substr $bytes, 22, 6 if substr($bytes, 28, 4) eq $address;
   }
-  last if $answer eq "yes";
+  last if $answer;
 }
 print "$answer\n";
 '
