@@ -66,7 +66,8 @@ std::string lab_json(const Blueprint& lab, const Keys& keys) {
       // Names what is shipped; of an embedded lab every injector may be used.
       {"allow",
        Json::array({"process_kill", "process_freeze", "cancel", "cancel_signal", "node_sleep",
-                    "disk_fill", "model_mismatch", "link_drop", "link_flap", "link_block"})},
+                    "disk_fill", "model_mismatch", "link_drop", "link_flap", "link_block",
+                    "link_degrade", "address_loss"})},
   };
   return file.dump(2) + "\n";
 }

@@ -43,12 +43,16 @@ interface_neighbours() { # DEV
   ip -o neigh show proxy dev "$1" | sed 's/ .*//; s/^/proxy /'
 }
 
+all_routes() { # -4 or -6
+  ip "$1" -o route show table all |
+    sed 's/\\//g; s/ linkdown//g; s/ dead//g; s/\( expires [0-9]*\)sec/\1/; s/[[:space:]][[:space:]]*/ /g; s/ $//' |
+    sed "s/^/route $1 /"
+}
+
 # By the words "dev DEV", which a route with several next hops has too.
 interface_routes() { # DEV
   for interface_family in -4 -6; do
-    ip "$interface_family" -o route show table all |
-      sed 's/\\//g; s/ linkdown//g; s/ dead//g; s/\( expires [0-9]*\)sec/\1/; s/[[:space:]][[:space:]]*/ /g; s/ $//' |
-      sed "s/^/route $interface_family /"
+    all_routes "$interface_family"
   done | awk -v dev="$1" '{ for (i = 1; i < NF; i++) if ($i == "dev" && $(i + 1) == dev) { print; next } }'
 }
 
@@ -232,6 +236,43 @@ answers() {
   }
   [ "$answered" = yes ]
 }
+
+# answers_arp DEV ADDRESS: asked on the wire, and without an address of our own (RFC 5227): says whether
+# the link carries frames there and back, whatever IP has and the rules do. Sets $arp, and $arp_mac.
+answers_arp() {
+  arp_mac=$(as_root perl -e "$arp_probe" "$1" "$2") || cannot "a packet socket does not work on this node"
+  arp=yes
+  [ -n "$arp_mac" ] || arp=no
+  [ "$arp" = yes ]
+}
+# shellcheck disable=SC2016 # perl's
+arp_probe='
+use strict;
+use Socket;
+use Time::HiRes qw(time);
+my ($dev, $address) = ($ARGV[0], inet_aton($ARGV[1]));
+my ($AF_PACKET, $ETH_ARP) = (17, 0x806);
+sub sys_of { open my $f, "<", "/sys/class/net/$dev/$_[0]" or die "$dev: $!"; my $l = <$f>; chomp $l; $l }
+my $mac = pack "H12", sys_of("address") =~ tr/://dr;
+socket my $wire, $AF_PACKET, SOCK_RAW, unpack("S", pack "n", $ETH_ARP) or die "packet socket: $!";
+bind $wire, pack "S n i S C C x8", $AF_PACKET, $ETH_ARP, sys_of("ifindex"), 0, 0, 0 or die "packet socket: $!";
+my $ask = "\xff" x 6 . $mac . pack("n n n C C n", $ETH_ARP, 1, 0x800, 6, 4, 1) . $mac . "\0" x 10 . $address;
+my $answer = "";
+for (1 .. 3) {
+  send $wire, $ask, 0;
+  my $until = time + 0.2;
+  while (!$answer && (my $left = $until - time) > 0) {
+    my $ready = "";
+    vec($ready, fileno $wire, 1) = 1;
+    next if select($ready, undef, undef, $left) < 1;
+    recv $wire, my $bytes, 2048, 0;
+    next if length $bytes < 42 or unpack("x20 n", $bytes) != 2;
+    $answer = unpack "H12", substr $bytes, 22, 6 if substr($bytes, 28, 4) eq $address;
+  }
+  last if $answer;
+}
+print "$answer\n";
+'
 
 # Sets $dev, $own and $peer, this end's interface, and both addresses without their prefix. Asked in every
 # verb: where the guard reads a script, the parameters are not there yet.

@@ -33,6 +33,8 @@ FAULTS = {
     "link_drop": {**LINK, "for": "1s"},
     "link_flap": {**LINK, "down": "200ms", "up": "300ms", "for": "1s"},
     "link_block": {**LINK, "for": "1s"},
+    "link_degrade": {**LINK, "loss": 30, "for": "1s"},
+    "address_loss": {**LINK, "for": "1s"},
     "node_sleep": {"node": "worker 2", "witness": "server 1", "for": "2s"},
     "disk_fill": {"node": "worker 2", "free": "0B", "for": "1s"},
     "model_mismatch": {"node": "worker 2", "witness": "worker 1", "model": "look", "before": "start", "for": "2s"},
