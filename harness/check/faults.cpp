@@ -184,6 +184,9 @@ void confirm(FaultRecord& fault, const FaultRules& rules) {
     fault.witnesses.push_back({proof.first()->seq, "", at_role(fault, role) + " first said yes"});
     fault.witnesses.push_back({proof.last()->seq, "", at_role(fault, role) + " last said yes"});
   }
+  // Two looks at least: one alone may have been answered after the hold. Test: faults_test.cpp.
+  const bool at_once = !fault.in_effect || fault.in_effect->lo < fault.in_effect->hi;
+  if (fault.why.empty() && !at_once) fault.why = "its roles were not seen in effect together";
   if (fault.why.empty()) fault.why = said_itself(fault, "no_effect", "no effect");
   if (fault.why.empty()) fault.why = off_by_time(fault, rules);
   if (fault.why.empty()) fault.why = off_by_steps(fault, rules);

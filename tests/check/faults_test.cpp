@@ -156,6 +156,21 @@ TEST_F(Faults, NeedAProofOfEveryRole) {
   expect_unconfirmed(run, "no proof at far (node1): it was never looked at");
 }
 
+// As of an injector that fires only when the hold is over: the last look sees it here, not there.
+TEST_F(Faults, WhoseRolesWereNeverSeenInEffectTogetherAreNotConfirmed) {
+  run.plan("drop", {{"role", "near"}});
+  run.plan("drop", {{"role", "far"}, {"acts", false}});
+  run.fault(20, "drop", "fired", {}, "near");
+  run.proof(20.2, "drop", "no", "effect", "near");
+  run.proof(20.2, "drop", "no", "effect", "far", "node1");
+  run.proof(23.95, "drop", "yes", "effect", "near");
+  run.proof(23.99, "drop", "yes", "effect", "far", "node1");
+  run.fault(24, "drop", "reverting", {}, "near");
+  run.fault(25, "drop", "reverted", {}, "near");
+  run.close(40);
+  expect_unconfirmed(run, "its roles were not seen in effect together");
+}
+
 TEST_F(Faults, ThatNeverTriggeredAreNotConfirmed) {
   run.plan("freeze");
   run.fault(9, "freeze", "armed");
